@@ -179,9 +179,10 @@ def test_numpy_functions_without_counterpart_are_refused():
     x = T.matrix("x")
     with pytest.raises(TypeError, match=r"numpy\.isnat does not take the symbolic x"):
         np.isnat(x)
-    with pytest.raises(TypeError, match=r"numpy\.subtract\.reduce does not take the symbolic x"):
-        np.subtract.reduce(x)
-    for call in (np.add.reduce, np.multiply.accumulate, lambda v: np.maximum.reduce(v, axis=1, keepdims=True)):
+    with pytest.raises(TypeError, match=r"numpy\.subtract\.reduceat does not take the symbolic x"):
+        np.subtract.reduceat(x, [0])
+    folds = np.add.reduce, np.subtract.reduce, np.multiply.accumulate
+    for call in (*folds, lambda v: np.maximum.reduce(v, axis=1, keepdims=True)):
         np.testing.assert_array_equal(call(x).eval({x: VALUES}), call(VALUES), strict=True)
     np.testing.assert_array_equal(np.subtract.outer(x, x).eval({x: VALUES}), np.subtract.outer(VALUES, VALUES))
     with pytest.raises(TypeError, match=r"numpy\.add: the symbolic x.* cannot be written into an array"):

@@ -45,12 +45,18 @@ static i32 is_negative(double x) { return x == x && __builtin_signbit(x); }
 static i32 fits(i32 distribution, double a, double b, double c)
 {
     switch (distribution) {
-    case AG_NORMAL: case AG_LOGNORMAL: case AG_LAPLACE: case AG_LOGISTIC: case AG_VONMISES: return !is_negative(b);
+    case AG_NORMAL:
+    case AG_LOGNORMAL:
+    case AG_LAPLACE:
+    case AG_LOGISTIC:
+    case AG_VONMISES: return !is_negative(b);
     case AG_UNIFORM: return b - a >= 0 && b - a <= __DBL_MAX__;
     case AG_GAMMA: return !is_negative(a) && !is_negative(b);
-    case AG_BETA: case AG_WALD: return a > 0 && b > 0;
+    case AG_BETA:
+    case AG_WALD: return a > 0 && b > 0;
     case AG_HALFNORMAL: return a > 0;
-    case AG_EXPONENTIAL: case AG_WEIBULL: return !is_negative(a);
+    case AG_EXPONENTIAL:
+    case AG_WEIBULL: return !is_negative(a);
     case AG_TRIANGULAR: return a <= b && b <= c && a < c;
     case AG_POISSON: return a >= 0 && a <= 9.2e18 && !is_negative(a);
     default: return a > 0 && a <= 1; /* AG_GEOMETRIC */
@@ -80,7 +86,8 @@ static i32 draw_floats(i32 d, bits *from, i64 count, given p, given q, given r, 
     case AG_HALFNORMAL:
         for (i64 k = 0; k < count; k++, p.x += p.step) y[k] = __builtin_fabs(of_two(from, 0, *p.x));
         return 1;
-    case AG_EXPONENTIAL: case AG_WEIBULL:
+    case AG_EXPONENTIAL:
+    case AG_WEIBULL:
         for (i64 k = 0; k < count; k++, p.x += p.step) y[k] = of_one(from, *p.x);
         return 1;
     case AG_TRIANGULAR:
@@ -114,7 +121,8 @@ static i32 draw_binomial(bits *from, i64 count, const i64 *n, i64 step, given p,
 
 static i32 draw_integers(bits *from, i64 count, const i64 *low, i64 low_step, const i64 *high, i64 high_step, i64 *y)
 {
-    void (*fill)(bits *, u64, u64, i64, _Bool, u64 *) = (void (*)(bits *, u64, u64, i64, _Bool, u64 *))symbols[AG_INTEGERS];
+    void (*fill)(bits *, u64, u64, i64, _Bool, u64 *) =
+        (void (*)(bits *, u64, u64, i64, _Bool, u64 *))symbols[AG_INTEGERS];
     u64 (*draw)(bits *, u64, u64, u64, _Bool) = (u64 (*)(bits *, u64, u64, u64, _Bool))symbols[AG_INTEGERS + 1];
     if (count && !low_step && !high_step) {
         if (*low >= *high) return 0;
@@ -141,11 +149,10 @@ static i32 draw_samples(const ag_runtime *rt, const ag_draw *of)
     const given p = {of->first, of->first_step}, q = {of->second, of->second_step}, r = {of->third, of->third_step};
     i32 done;
     switch (of->distribution) {
-    case AG_POISSON: case AG_GEOMETRIC: done = draw_counts(of->distribution, &from, of->count, p, of->y); break;
+    case AG_POISSON:
+    case AG_GEOMETRIC: done = draw_counts(of->distribution, &from, of->count, p, of->y); break;
     case AG_BINOMIAL: done = draw_binomial(&from, of->count, of->first, p.step, q, of->y); break;
-    case AG_INTEGERS:
-        done = draw_integers(&from, of->count, of->first, p.step, of->second, q.step, of->y);
-        break;
+    case AG_INTEGERS: done = draw_integers(&from, of->count, of->first, p.step, of->second, q.step, of->y); break;
     default: done = draw_floats(of->distribution, &from, of->count, p, q, r, of->y);
     }
     if (!done) return OUTCOME_PROMISED;

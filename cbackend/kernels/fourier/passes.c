@@ -5,35 +5,35 @@
 #include "single.h"
 
 /* Multiply by a root and store. */
-#define PUT(k, re, im)                                                                       \
-    {                                                                                        \
-        const VEC real = (re), imaginary = (im);                                             \
-        const REAL cosine = w[2 * (k) - 2], sine = w[2 * (k) - 1];                           \
-        *(LOOSE *)(yr + (r * p + (k)) * s + q) = real * cosine - imaginary * sine;           \
-        *(LOOSE *)(yi + (r * p + (k)) * s + q) = real * sine + imaginary * cosine;           \
+#define PUT(k, re, im) \
+    { \
+        const VEC real = (re), imaginary = (im); \
+        const REAL cosine = w[2 * (k) - 2], sine = w[2 * (k) - 1]; \
+        *(LOOSE *)(yr + (r * p + (k)) * s + q) = real * cosine - imaginary * sine; \
+        *(LOOSE *)(yi + (r * p + (k)) * s + q) = real * sine + imaginary * cosine; \
     }
 #define PUT_FIRST(re, im) *(LOOSE *)(yr + r * p * s + q) = (re), *(LOOSE *)(yi + r * p * s + q) = (im);
-#define GET(k) const VEC x##k = *(const LOOSE *)(xr + (p + m * k) * s + q), u##k = *(const LOOSE *)(xi + (p + m * k) * s + q);
+#define GET(k) \
+    const VEC x##k = *(const LOOSE *)(xr + (p + m * k) * s + q), u##k = *(const LOOSE *)(xi + (p + m * k) * s + q);
 
-static void NAME(pass2)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi, const REAL *w)
+static void NAME(pass2)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                        const REAL *w)
 {
     enum { r = 2 };
     for (i64 p = 0; p < m; p++, w += 2)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1)
-            PUT_FIRST(x0 + x1, u0 + u1)
-            PUT(1, x0 - x1, u0 - u1)
+            GET(0) GET(1) PUT_FIRST(x0 + x1, u0 + u1) PUT(1, x0 - x1, u0 - u1)
         }
 }
 
-static void NAME(pass3)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi, const REAL *w)
+static void NAME(pass3)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                        const REAL *w)
 {
     enum { r = 3 };
     const REAL root = (REAL)0.86602540378443864676;
     for (i64 p = 0; p < m; p++, w += 4)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2)
-            const VEC t = x1 + x2, v = u1 + u2, a = x0 - t * (REAL)0.5, b = u0 - v * (REAL)0.5;
+            GET(0) GET(1) GET(2) const VEC t = x1 + x2, v = u1 + u2, a = x0 - t * (REAL)0.5, b = u0 - v * (REAL)0.5;
             const VEC c = (u1 - u2) * root, d = (x2 - x1) * root;
             PUT_FIRST(x0 + t, u0 + v)
             PUT(1, a + c, b + d)
@@ -41,13 +41,13 @@ static void NAME(pass3)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
         }
 }
 
-static void NAME(pass4)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi, const REAL *w)
+static void NAME(pass4)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                        const REAL *w)
 {
     enum { r = 4 };
     for (i64 p = 0; p < m; p++, w += 6)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2) GET(3)
-            const VEC a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
+            GET(0) GET(1) GET(2) GET(3) const VEC a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
             const VEC e = x1 + x3, f = u1 + u3, g = u1 - u3, h = x3 - x1;
             PUT_FIRST(a + e, b + f)
             PUT(1, c + g, d + h)
@@ -56,15 +56,15 @@ static void NAME(pass4)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
         }
 }
 
-static void NAME(pass5)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi, const REAL *w)
+static void NAME(pass5)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                        const REAL *w)
 {
     enum { r = 5 };
     const REAL c1 = (REAL)0.30901699437494742410, c2 = (REAL)-0.80901699437494742410;
     const REAL s1 = (REAL)0.95105651629515357212, s2 = (REAL)0.58778525229247312917;
     for (i64 p = 0; p < m; p++, w += 8)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2) GET(3) GET(4)
-            const VEC a1 = x1 + x4, b1 = u1 + u4, a2 = x2 + x3, b2 = u2 + u3;
+            GET(0) GET(1) GET(2) GET(3) GET(4) const VEC a1 = x1 + x4, b1 = u1 + u4, a2 = x2 + x3, b2 = u2 + u3;
             const VEC d1 = x1 - x4, e1 = u1 - u4, d2 = x2 - x3, e2 = u2 - u3;
             const VEC f1 = x0 + a1 * c1 + a2 * c2, g1 = u0 + b1 * c1 + b2 * c2;
             const VEC f2 = x0 + a1 * c2 + a2 * c1, g2 = u0 + b1 * c2 + b2 * c1;
@@ -79,8 +79,8 @@ static void NAME(pass5)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
 }
 
 /* Any odd radix; `roots` has its r roots. */
-static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
-                           const REAL *w, const REAL *roots)
+static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr,
+                           REAL *restrict yi, const REAL *w, const REAL *roots)
 {
     for (i64 p = 0; p < m; p++, w += 2 * (r - 1))
         for (i64 q = 0; q < s; q += WIDTH) {
@@ -88,8 +88,10 @@ static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL
             GET(0)
             VEC sum = x0, other = u0;
             for (int j = 1; 2 * j < r; j++) {
-                const VEC x = *(const LOOSE *)(xr + (p + m * j) * s + q), y = *(const LOOSE *)(xr + (p + m * (r - j)) * s + q);
-                const VEC u = *(const LOOSE *)(xi + (p + m * j) * s + q), v = *(const LOOSE *)(xi + (p + m * (r - j)) * s + q);
+                const VEC x = *(const LOOSE *)(xr + (p + m * j) * s + q),
+                          y = *(const LOOSE *)(xr + (p + m * (r - j)) * s + q);
+                const VEC u = *(const LOOSE *)(xi + (p + m * j) * s + q),
+                          v = *(const LOOSE *)(xi + (p + m * (r - j)) * s + q);
                 a[j] = x + y, b[j] = u + v, d[j] = x - y, e[j] = u - v;
                 sum += a[j], other += b[j];
             }

@@ -39,10 +39,32 @@ static void first_octant(i64 k, i64 n, double *c, double *s)
     const double x = product_of(two_pi, q, &rest);
     rest += two_pi * q_rest + rest_of_pi * q;
     const double z = x * x;
-    const double sine = -1 / 6. + z * (1 / 120. + z * (-1 / 5040. + z * (1 / 362880. + z * (-1 / 39916800. +
-                        z * (1 / 6227020800. + z * (-1 / 1307674368000. + z / 355687428096000.))))));
-    const double cosine = 1 / 24. + z * (-1 / 720. + z * (1 / 40320. + z * (-1 / 3628800. + z * (1 / 479001600. +
-                          z * (-1 / 87178291200. + z * (1 / 20922789888000. - z / 6402373705728000.))))));
+    const double sine =
+        -1 / 6.
+        + z
+              * (1 / 120.
+                 + z
+                       * (-1 / 5040.
+                          + z
+                                * (1 / 362880.
+                                   + z
+                                         * (-1 / 39916800.
+                                            + z
+                                                  * (1 / 6227020800.
+                                                     + z * (-1 / 1307674368000. + z / 355687428096000.))))));
+    const double cosine =
+        1 / 24.
+        + z
+              * (-1 / 720.
+                 + z
+                       * (1 / 40320.
+                          + z
+                                * (-1 / 3628800.
+                                   + z
+                                         * (1 / 479001600.
+                                            + z
+                                                  * (-1 / 87178291200.
+                                                     + z * (1 / 20922789888000. - z / 6402373705728000.))))));
     const double near_cosine = 1 - z / 2;
     *s = x + (rest * near_cosine + x * z * sine);
     double square_rest;
@@ -57,8 +79,7 @@ static void root_of(i64 k, i64 n, double *c, double *s)
     double x, y;
     if (octant == 0) first_octant(k, n, c, s);
     else if (octant == 1) first_octant(n - 4 * k, 4 * n, s, c);
-    else if (octant < 4) { /* a quarter further */
-        root_of(4 * k - n, 4 * n, &x, &y);
+    else if (octant < 4) { /* a quarter further */ root_of(4 * k - n, 4 * n, &x, &y);
         *c = -y, *s = x;
     } else {
         root_of(2 * k - n, 2 * n, &x, &y);

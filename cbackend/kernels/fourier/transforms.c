@@ -43,18 +43,18 @@ typedef REAL OF(loose8) __attribute__((vector_size(32), aligned(4), may_alias));
 
    Bluestein's: a length with a large prime is a convolution of `inner` length by `chirp`, whose transform is `kernel`. */
 typedef struct OF(plan) {
-    struct OF(plan) *next, *inner;
+    struct OF(plan) * next, *inner;
     i64 n, is_kept, is_real;
     int count, factors[MOST_FACTORS];
-    REAL *roots;       /* of each pass: for each p its r - 1 roots; complex numbers */
-    REAL *first;       /* of the first pass, where its radix is 4: vectors along p */
-    REAL *small;       /* of each factor that is an odd prime above 5, its roots */
-    REAL *halves;      /* is_real: exp(-2 pi i k / 2 n), k <= n, for twice as many real numbers */
+    REAL *roots;  /* of each pass: for each p its r - 1 roots; complex numbers */
+    REAL *first;  /* of the first pass, where its radix is 4: vectors along p */
+    REAL *small;  /* of each factor that is an odd prime above 5, its roots */
+    REAL *halves; /* is_real: exp(-2 pi i k / 2 n), k <= n, for twice as many real numbers */
     REAL *room, *chirp, *kernel;
 } OF(plan);
 
-static OF(plan) *OF(plans); /* those that are kept */
-static i64 OF(kept);        /* their numbers */
+static OF(plan) * OF(plans); /* those that are kept */
+static i64 OF(kept);         /* their numbers */
 
 /* Return the numbers that the tables of a plan hold. */
 static i64 OF(size)(i64 n, const int *factors, int count, i64 is_real)
@@ -64,7 +64,7 @@ static i64 OF(size)(i64 n, const int *factors, int count, i64 is_real)
     return size + (count && factors[0] == 4 ? 6 * (n / 4 + 4) : 0);
 }
 
-static void OF(fill)(OF(plan) *plan, REAL *to)
+static void OF(fill)(OF(plan) * plan, REAL *to)
 {
     const i64 n = plan->n;
     double c, s;
@@ -101,17 +101,20 @@ static void OF(fill)(OF(plan) *plan, REAL *to)
 }
 
 /* The first pass of a row, by 4: vectors along p, and their transposes behind one another. */
-static void OF(first_pass)(const OF(plan) *plan, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi)
+static void OF(first_pass)(const OF(plan) * plan, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi)
 {
     const i64 m = plan->n / 4;
     const REAL *w = plan->first;
     i64 p = 0;
     for (; p + 4 <= m; p += 4, w += 24) {
         OF(vec4) re[4], im[4];
-#define GET(k) const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * k), u##k = *(const OF(loose4) *)(xi + p + m * k);
-        GET(0) GET(1) GET(2) GET(3)
+#define GET(k) \
+    const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * k), u##k = *(const OF(loose4) *)(xi + p + m * k);
+        GET(0)
+        GET(1) GET(2) GET(3)
 #undef GET
-        const OF(vec4) a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
+            const OF(vec4) a = x0 + x2,
+                           b = u0 + u2, c = x0 - x2, d = u0 - u2;
         const OF(vec4) e = x1 + x3, f = u1 + u3, g = u1 - u3, h = x3 - x1;
         re[0] = a + e, im[0] = b + f;
         re[1] = c + g, im[1] = d + h;
@@ -123,14 +126,16 @@ static void OF(first_pass)(const OF(plan) *plan, const REAL *xr, const REAL *xi,
             const OF(vec4) real = re[k] * cosine - im[k] * sine;
             im[k] = re[k] * sine + im[k] * cosine, re[k] = real;
         }
-#define TURN(v, y)                                                                                                    \
-    {                                                                                                                 \
-        const OF(vec4) low0 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), high0 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7); \
-        const OF(vec4) low1 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5), high1 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7); \
-        *(OF(loose4) *)(y + 4 * p) = __builtin_shufflevector(low0, low1, 0, 1, 4, 5);                                 \
-        *(OF(loose4) *)(y + 4 * p + 4) = __builtin_shufflevector(low0, low1, 2, 3, 6, 7);                             \
-        *(OF(loose4) *)(y + 4 * p + 8) = __builtin_shufflevector(high0, high1, 0, 1, 4, 5);                           \
-        *(OF(loose4) *)(y + 4 * p + 12) = __builtin_shufflevector(high0, high1, 2, 3, 6, 7);                          \
+#define TURN(v, y) \
+    { \
+        const OF(vec4) low0 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), \
+                       high0 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7); \
+        const OF(vec4) low1 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5), \
+                       high1 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7); \
+        *(OF(loose4) *)(y + 4 * p) = __builtin_shufflevector(low0, low1, 0, 1, 4, 5); \
+        *(OF(loose4) *)(y + 4 * p + 4) = __builtin_shufflevector(low0, low1, 2, 3, 6, 7); \
+        *(OF(loose4) *)(y + 4 * p + 8) = __builtin_shufflevector(high0, high1, 0, 1, 4, 5); \
+        *(OF(loose4) *)(y + 4 * p + 12) = __builtin_shufflevector(high0, high1, 2, 3, 6, 7); \
     }
         TURN(re, yr)
         TURN(im, yi)
@@ -139,7 +144,8 @@ static void OF(first_pass)(const OF(plan) *plan, const REAL *xr, const REAL *xi,
     if (p < m) /* the last ones, one by one */
         for (; p < m; p++) {
             const REAL *v = plan->roots + 6 * p;
-            const REAL a = xr[p] + xr[p + 2 * m], b = xi[p] + xi[p + 2 * m], c = xr[p] - xr[p + 2 * m], d = xi[p] - xi[p + 2 * m];
+            const REAL a = xr[p] + xr[p + 2 * m], b = xi[p] + xi[p + 2 * m], c = xr[p] - xr[p + 2 * m],
+                       d = xi[p] - xi[p + 2 * m];
             const REAL e = xr[p + m] + xr[p + 3 * m], f = xi[p + m] + xi[p + 3 * m];
             const REAL g = xi[p + m] - xi[p + 3 * m], h = xr[p + 3 * m] - xr[p + m];
             const REAL re[4] = {a + e, c + g, a - e, c - g}, im[4] = {b + f, d + h, b - f, d - h};
@@ -151,8 +157,7 @@ static void OF(first_pass)(const OF(plan) *plan, const REAL *xr, const REAL *xi,
         }
 }
 
-#define PASS(name, ...) \
-    (s % 4 ? OF(name##_1)(__VA_ARGS__) : WIDE_PASS(name, __VA_ARGS__))
+#define PASS(name, ...) (s % 4 ? OF(name##_1)(__VA_ARGS__) : WIDE_PASS(name, __VA_ARGS__))
 #if REAL_BYTES == 4
 #define WIDE_PASS(name, ...) (s % 8 ? OF(name##_4)(__VA_ARGS__) : OF(name##_8)(__VA_ARGS__))
 #else
@@ -161,7 +166,7 @@ static void OF(first_pass)(const OF(plan) *plan, const REAL *xr, const REAL *xi,
 
 /* Transform `lanes` rows side by side: row q has its numbers at q, q + lanes, ...  x: real parts, then imaginary ones; y: room
    for as many.  Return the one that has the result. */
-static REAL *OF(transform)(const OF(plan) *plan, i64 lanes, REAL *x, REAL *y, i64 swapped)
+static REAL *OF(transform)(const OF(plan) * plan, i64 lanes, REAL *x, REAL *y, i64 swapped)
 {
     const i64 all = plan->n * lanes, re = swapped ? all : 0, im = all - re;
     const REAL *w = plan->roots, *small = plan->small;
@@ -183,10 +188,10 @@ static REAL *OF(transform)(const OF(plan) *plan, i64 lanes, REAL *x, REAL *y, i6
 }
 
 /* Return numbers that a row of a transform needs beside its own: four times its length, that of Bluestein's inner one. */
-static i64 OF(room)(const OF(plan) *plan) { return 4 * (plan->inner ? plan->inner->n : plan->n); }
+static i64 OF(room)(const OF(plan) * plan) { return 4 * (plan->inner ? plan->inner->n : plan->n); }
 
 /* Transform rows as above, by a convolution where the length has a large prime.  Result in the front of the room. */
-static REAL *OF(transform_any)(const OF(plan) *plan, i64 lanes, REAL *x, i64 swapped)
+static REAL *OF(transform_any)(const OF(plan) * plan, i64 lanes, REAL *x, i64 swapped)
 {
     if (!plan->inner) return OF(transform)(plan, lanes, x, x + 2 * plan->n * lanes, swapped);
     const i64 n = plan->n, big = plan->inner->n, all = n * lanes, wide = big * lanes;
@@ -197,7 +202,8 @@ static REAL *OF(transform_any)(const OF(plan) *plan, i64 lanes, REAL *x, i64 swa
         for (i64 q = j * lanes; q < (j + 1) * lanes; q++)
             y[q] = xr[q] * c - xi[q] * d, y[wide + q] = xr[q] * d + xi[q] * c;
     }
-    memset(y + all, 0, (size_t)(wide - all) * sizeof(REAL)), memset(y + wide + all, 0, (size_t)(wide - all) * sizeof(REAL));
+    memset(y + all, 0, (size_t)(wide - all) * sizeof(REAL)),
+        memset(y + wide + all, 0, (size_t)(wide - all) * sizeof(REAL));
     REAL *const z = OF(transform)(plan->inner, lanes, y, x, 0);
     for (i64 j = 0; j < big; j++) {
         const REAL c = plan->kernel[2 * j], d = plan->kernel[2 * j + 1];
@@ -216,10 +222,10 @@ static REAL *OF(transform_any)(const OF(plan) *plan, i64 lanes, REAL *x, i64 swa
     return to;
 }
 
-static OF(plan) *OF(plan_for)(i64 n, i64 is_real);
+static OF(plan) * OF(plan_for)(i64 n, i64 is_real);
 
 /* Make the chirp of a length, exp(-pi i j^2 / n), and the transform of its conjugate over the inner length. */
-static i64 OF(add_chirp)(OF(plan) *plan)
+static i64 OF(add_chirp)(OF(plan) * plan)
 {
     const i64 n = plan->n;
     plan->inner = OF(plan_for)(good_length(2 * n - 1), 0);
@@ -238,12 +244,13 @@ static i64 OF(add_chirp)(OF(plan) *plan)
     }
     const REAL *const found = OF(transform)(plan->inner, 1, room, room + 2 * big, 0);
     const REAL scale = 1 / (REAL)big;
-    for (i64 j = 0; j < big; j++) plan->kernel[2 * j] = found[j] * scale, plan->kernel[2 * j + 1] = found[big + j] * scale;
+    for (i64 j = 0; j < big; j++)
+        plan->kernel[2 * j] = found[j] * scale, plan->kernel[2 * j + 1] = found[big + j] * scale;
     return 1;
 }
 
 /* Free a plan that is not kept. */
-static void OF(drop)(OF(plan) *plan)
+static void OF(drop)(OF(plan) * plan)
 {
     if (!plan || plan->is_kept) return;
     if (plan->inner) {
@@ -255,7 +262,7 @@ static void OF(drop)(OF(plan) *plan)
 
 /* Return the plan of a length; NULL without memory.  It is kept as long as all plans have few numbers.  Two threads may make
    one of the same length at once. */
-static OF(plan) *OF(plan_for)(i64 n, i64 is_real)
+static OF(plan) * OF(plan_for)(i64 n, i64 is_real)
 {
     for (OF(plan) *at = __atomic_load_n(&OF(plans), __ATOMIC_ACQUIRE); at; at = at->next)
         if (at->n == n && at->is_real == is_real) return at;
@@ -277,14 +284,16 @@ static OF(plan) *OF(plan_for)(i64 n, i64 is_real)
     }
     plan->is_kept = 1;
     plan->next = __atomic_load_n(&OF(plans), __ATOMIC_ACQUIRE);
-    while (!__atomic_compare_exchange_n(&OF(plans), &plan->next, plan, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+    while (!__atomic_compare_exchange_n(&OF(plans), &plan->next, plan, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
     return plan;
 }
 
 /* --- rows */
 
 /* Read complex numbers, or pairs of real ones, as real and imaginary parts. */
-INLINE void OF(read_pairs)(i64 n, const REAL *restrict x, i64 first, i64 second, i64 lanes, REAL *restrict re, REAL *restrict im)
+INLINE void OF(read_pairs)(i64 n, const REAL *restrict x, i64 first, i64 second, i64 lanes, REAL *restrict re,
+                           REAL *restrict im)
 {
     for (i64 j = 0; j < n; j++) re[j * lanes] = x[first * j], im[j * lanes] = x[first * j + second];
 }
@@ -308,21 +317,21 @@ static void OF(read_row)(const ag_transform *of, const REAL *x, i64 step, i64 la
 }
 
 /* Combine the n / 2 + 1 frequencies in re and im, `lanes` apart, to those of pairs of the real numbers, in place. */
-static void OF(join_halves)(const OF(plan) *plan, i64 lanes, REAL *re, REAL *im)
+static void OF(join_halves)(const OF(plan) * plan, i64 lanes, REAL *re, REAL *im)
 {
     const i64 h = plan->n;
     for (i64 k = 0; 2 * k <= h; k++) {
         const i64 i = k * lanes, j = (h - k) * lanes;
         const REAL c = plan->halves[2 * k], s = -plan->halves[2 * k + 1]; /* of exp(2 pi i k / n) */
         const REAL a = re[i] + re[j], b = im[i] - im[j], d = re[i] - re[j], e = im[i] + im[j];
-        const REAL f = d * c - e * s, g = d * s + e * c;                  /* (X[k] - conj X[h - k]) w */
+        const REAL f = d * c - e * s, g = d * s + e * c; /* (X[k] - conj X[h - k]) w */
         re[i] = a - g, im[i] = b + f, re[j] = a + g, im[j] = f - b;
     }
 }
 
 /* Write the h + 1 frequencies of real numbers from the h of their pairs: those at both ends, then the others. */
-INLINE void OF(write_halves)(i64 h, const REAL *restrict roots, i64 lanes, const REAL *restrict re, const REAL *restrict im,
-                             REAL scale, REAL *restrict y)
+INLINE void OF(write_halves)(i64 h, const REAL *restrict roots, i64 lanes, const REAL *restrict re,
+                             const REAL *restrict im, REAL scale, REAL *restrict y)
 {
     y[0] = (re[0] + im[0]) * scale, y[2 * h] = (re[0] - im[0]) * scale, y[1] = y[2 * h + 1] = 0;
     scale /= 2;
@@ -335,12 +344,13 @@ INLINE void OF(write_halves)(i64 h, const REAL *restrict roots, i64 lanes, const
 }
 
 /* Write numbers, or pairs of real ones. */
-INLINE void OF(write_pairs)(i64 n, i64 lanes, const REAL *restrict re, const REAL *restrict im, REAL scale, REAL *restrict y)
+INLINE void OF(write_pairs)(i64 n, i64 lanes, const REAL *restrict re, const REAL *restrict im, REAL scale,
+                            REAL *restrict y)
 {
     for (i64 j = 0; j < n; j++) y[2 * j] = re[j * lanes] * scale, y[2 * j + 1] = im[j * lanes] * scale;
 }
 
-static void OF(write_row)(const ag_transform *of, const OF(plan) *plan, i64 lanes, const REAL *re, const REAL *im,
+static void OF(write_row)(const ag_transform *of, const OF(plan) * plan, i64 lanes, const REAL *re, const REAL *im,
                           REAL scale, REAL *y)
 {
     const i64 n = of->n, is_even = n % 2 == 0;
@@ -361,7 +371,7 @@ enum { OF(ROWS) = 16 / sizeof(REAL) * 2 }; /* side by side: two vectors of 128 b
 typedef struct OF(work) {
     const ag_runtime *rt;
     const ag_transform *of;
-    const OF(plan) *plan;
+    const OF(plan) * plan;
     i64 rows, each, lanes;
     REAL scale;
     i32 volatile failed;
@@ -384,7 +394,8 @@ static void OF(do_rows)(void *context, i64 task)
         if (halved) im = behind - (plan->n + 1) * lanes; /* one frequency more than fits, for a moment */
         for (i64 q = 0; q < lanes; q++) {
             i64 at = 0, left = row + q;
-            for (i32 axis = of->rank - 1; axis >= 0; left /= of->batch[axis--]) at += left % of->batch[axis] * of->x_strides[axis];
+            for (i32 axis = of->rank - 1; axis >= 0; left /= of->batch[axis--])
+                at += left % of->batch[axis] * of->x_strides[axis];
             OF(read_row)(of, (const REAL *)of->x + parts * at, step, lanes, re + q, im + q);
             if (halved) OF(join_halves)(plan, lanes, re + q, im + q);
         }
@@ -403,9 +414,12 @@ static i32 OF(transform_rows)(const ag_runtime *rt, const ag_transform *of, i64 
     const i64 is_halved = of->form >= AG_FROM_REAL && of->n % 2 == 0, n = is_halved ? of->n / 2 : of->n;
     OF(plan) *const plan = OF(plan_for)(n, is_halved);
     if (!plan) return OUTCOME_MEMORY;
-    const double scale = of->scale == AG_BY_LENGTH ? 1 / (double)of->n : of->scale == AG_BY_ROOT ? 1 / __builtin_sqrt((double)of->n) : 1;
+    const double scale = of->scale == AG_BY_LENGTH ? 1 / (double)of->n
+                         : of->scale == AG_BY_ROOT ? 1 / __builtin_sqrt((double)of->n)
+                                                   : 1;
     const i64 lanes = rows >= OF(ROWS) && (n % 16 || n < 64) ? OF(ROWS) : 1;
-    OF(work) work = {.rt = rt, .of = of, .plan = plan, .rows = rows, .lanes = lanes, .scale = (REAL)scale, .each = rows};
+    OF(work)
+    work = {.rt = rt, .of = of, .plan = plan, .rows = rows, .lanes = lanes, .scale = (REAL)scale, .each = rows};
     if (rt->threads > 1 && rows > lanes && (double)n * (double)rows > 2 * FOURIER_TASK) {
         const i64 fewest = FOURIER_TASK / n + 1;
         work.each = (fewest + lanes - 1) / lanes * lanes; /* whole groups: the bits do not depend on tasks */

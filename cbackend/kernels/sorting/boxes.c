@@ -15,7 +15,7 @@ static OF(corners) OF(corners_in)(REAL *room, i64 n)
     return (OF(corners)){room, room + n, room + 2 * n, room + 3 * n, room + 4 * n};
 }
 
-static void OF(load_corners)(const OF(corners) *to, i64 n, const REAL *boxes, i32 centred)
+static void OF(load_corners)(const OF(corners) * to, i64 n, const REAL *boxes, i32 centred)
 {
     for (i64 i = 0; i < n; i++, boxes += 4) {
         const REAL half = boxes[2] / 2, other = boxes[3] / 2;
@@ -28,7 +28,7 @@ static void OF(load_corners)(const OF(corners) *to, i64 n, const REAL *boxes, i3
 }
 
 /* Return whether one of the kept boxes overlaps box `i` of x by more than the bound. */
-static i32 OF(is_covered)(const OF(corners) *kept, i64 count, const OF(corners) *x, i64 i, REAL bound)
+static i32 OF(is_covered)(const OF(corners) * kept, i64 count, const OF(corners) * x, i64 i, REAL bound)
 {
     const REAL left = x->left[i], top = x->top[i], right = x->right[i], bottom = x->bottom[i], area = x->area[i];
     for (i64 k = 0; k < count;) {
@@ -47,7 +47,8 @@ static i32 OF(is_covered)(const OF(corners) *kept, i64 count, const OF(corners) 
 }
 
 /* Write the places of the boxes of a class that are kept; return how many, -1 without memory. */
-static i64 OF(keep_boxes)(const ag_runtime *rt, const ag_suppress *of, const OF(corners) *x, const REAL *scores, i64 *found)
+static i64 OF(keep_boxes)(const ag_runtime *rt, const ag_suppress *of, const OF(corners) * x, const REAL *scores,
+                          i64 *found)
 {
     const i64 n = of->n;
     const REAL bound = (REAL)*of->overlap, low = (REAL)*of->least;
@@ -101,8 +102,10 @@ static i32 OF(suppress_all)(const ag_runtime *rt, const ag_suppress *of)
         OF(load_corners)(&to, of->n, (const REAL *)of->boxes + batch * 4 * of->n, of->centred);
     }
     i32 failed = 0;
-    if (rt->threads > 1 && tasks > 1 && tasks * of->n > SORT_TASK) failed = rt->parallel(rt, tasks, OF(suppress_class), &work);
-    else for (i64 task = 0; task < tasks; task++) OF(suppress_class)(&work, task);
+    if (rt->threads > 1 && tasks > 1 && tasks * of->n > SORT_TASK)
+        failed = rt->parallel(rt, tasks, OF(suppress_class), &work);
+    else
+        for (i64 task = 0; task < tasks; task++) OF(suppress_class)(&work, task);
     i64 count = 0;
     for (i64 task = 0; task < tasks && !failed; task++) {
         if (counts[task] < 0) failed = OUTCOME_MEMORY;

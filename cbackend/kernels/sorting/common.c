@@ -29,7 +29,8 @@ INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
 enum { NANS = 1, ZEROS = 2 }; /* what rows of floats have */
 
 /* Return the middle one of three numbers. */
-#define MIDDLE(a, b, c) ((a) < (b) ? ((b) < (c) ? (b) : (a) < (c) ? (c) : (a)) : ((a) < (c) ? (a) : (b) < (c) ? (c) : (b)))
+#define MIDDLE(a, b, c) \
+    ((a) < (b) ? ((b) < (c) ? (b) : (a) < (c) ? (c) : (a)) : ((a) < (c) ? (a) : (b) < (c) ? (c) : (b)))
 
 #ifdef __AVX2__
 /* Orders of the 8 words of a vector that bring the keys whose bit is set to the front.  Filled when the library is loaded. */

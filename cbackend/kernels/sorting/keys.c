@@ -8,24 +8,24 @@
 INLINE i32 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 merged, KEY *restrict keys)
 {
     i32 found = 0;
-#define LOAD(TYPE, KEY_OF)                                             \
-    for (i64 i = 0; i < n; i++) {                                      \
-        const TYPE b = ((const TYPE *)x)[i * step];                    \
-        keys[i] = (KEY)(KEY_OF);                                       \
-    }                                                                  \
+#define LOAD(TYPE, KEY_OF) \
+    for (i64 i = 0; i < n; i++) { \
+        const TYPE b = ((const TYPE *)x)[i * step]; \
+        keys[i] = (KEY)(KEY_OF); \
+    } \
     break;
-#define LOAD_FLOAT(TYPE, INFINITY_BITS, MOST)                                               \
-    {                                                                                       \
-        TYPE nans = 0, zeros = 0;                                                           \
-        for (i64 i = 0; i < n; i++) {                                                       \
-            const TYPE b = ((const TYPE *)x)[i * step], sign = b >> (8 * sizeof b - 1);     \
-            const TYPE is_nan = (b & (MOST)) > (INFINITY_BITS), is_zero = b == (TYPE)~(MOST); \
-            const TYPE ordered = (TYPE)((b ^ (sign & (MOST))) + (merged & is_zero));        \
-            keys[i] = is_nan ? (MOST) : ordered;                                            \
-            nans |= is_nan, zeros |= is_zero;                                               \
-        }                                                                                   \
-        found = (nans ? NANS : 0) | (zeros ? ZEROS : 0);                                    \
-    }                                                                                       \
+#define LOAD_FLOAT(TYPE, INFINITY_BITS, MOST) \
+    { \
+        TYPE nans = 0, zeros = 0; \
+        for (i64 i = 0; i < n; i++) { \
+            const TYPE b = ((const TYPE *)x)[i * step], sign = b >> (8 * sizeof b - 1); \
+            const TYPE is_nan = (b & (MOST)) > (INFINITY_BITS), is_zero = b == (TYPE) ~(MOST); \
+            const TYPE ordered = (TYPE)((b ^ (sign & (MOST))) + (merged & is_zero)); \
+            keys[i] = is_nan ? (MOST) : ordered; \
+            nans |= is_nan, zeros |= is_zero; \
+        } \
+        found = (nans ? NANS : 0) | (zeros ? ZEROS : 0); \
+    } \
     break;
     switch (kind) {
     case AG_U8: LOAD(u8, b)
@@ -64,11 +64,11 @@ static void NAME(load_merged)(i32 kind, i64 n, const void *x, i64 step, KEY *res
 /* Store the elements that have these keys; y may be the array of keys. */
 INLINE void NAME(store_some)(i32 kind, i64 n, const KEY *keys, void *y, i64 step)
 {
-#define STORE(TYPE, BITS_OF)                           \
-    for (i64 i = 0; i < n; i++) {                      \
-        const KEY key = keys[i];                       \
-        ((TYPE *)y)[i * step] = (TYPE)(BITS_OF);       \
-    }                                                  \
+#define STORE(TYPE, BITS_OF) \
+    for (i64 i = 0; i < n; i++) { \
+        const KEY key = keys[i]; \
+        ((TYPE *)y)[i * step] = (TYPE)(BITS_OF); \
+    } \
     break;
     switch (kind) {
     case AG_U8:

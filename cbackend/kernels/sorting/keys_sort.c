@@ -107,7 +107,8 @@ static void NAME(sort_to_depth)(KEY *from, KEY *other, i64 n, KEY *to, int depth
         }
         i64 same;
         const i64 first = NAME(halve)(&from, &other, n, &same);
-        if (same) for (i64 i = 0; i < first; i++) to[i] = from[i];
+        if (same)
+            for (i64 i = 0; i < first; i++) to[i] = from[i];
         else NAME(sort_to_depth)(from, other, first, to, depth);
         KEY *const rest = other + first;
         other = from + first, from = rest, to += first, n -= first;
@@ -146,7 +147,8 @@ static void NAME(select_keys)(KEY *from, KEY *other, i64 n, const i64 *places, i
             if (places[middle] - start < first) low = middle + 1;
             else high = middle;
         }
-        if (same) for (i64 k = 0; k < low; k++) found[k] = from[0];
+        if (same)
+            for (i64 k = 0; k < low; k++) found[k] = from[0];
         else if (low == count) {
             n = first;
             continue;

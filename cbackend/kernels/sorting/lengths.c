@@ -6,12 +6,12 @@
 INLINE i64 scan_nonzero(i32 kind, i64 n, const void *x, const i32 writes, i64 inner, i64 axis, i64 count, i64 *y)
 {
     i64 found = 0;
-#define SCAN(TYPE, PARTS, IS_SET)                                                       \
-    for (i64 i = 0; i < n && (!writes || found < count); i++) {                         \
-        const TYPE *b = (const TYPE *)x + i * (PARTS);                                  \
-        if (writes) y[found] = i;                                                       \
-        found += (IS_SET);                                                              \
-    }                                                                                   \
+#define SCAN(TYPE, PARTS, IS_SET) \
+    for (i64 i = 0; i < n && (!writes || found < count); i++) { \
+        const TYPE *b = (const TYPE *)x + i * (PARTS); \
+        if (writes) y[found] = i; \
+        found += (IS_SET); \
+    } \
     break;
     switch (kind) {
     case AG_U8:

@@ -120,7 +120,8 @@ static i32 argsort_row(const ag_runtime *rt, const void *call, i64 row, void *ro
     const ag_argsort *of = call;
     const i64 step = of->y_strides[of->rank];
     const char *x = (const char *)of->x + place_of(row, of->rank, of->batch, of->x_strides) * kind_bytes[of->kind];
-    i64 *y = (i64 *)of->y + place_of(row, of->rank, of->batch, of->y_strides), *order = step == 1 ? y : (i64 *)room + 3 * of->n;
+    i64 *y = (i64 *)of->y + place_of(row, of->rank, of->batch, of->y_strides),
+        *order = step == 1 ? y : (i64 *)room + 3 * of->n;
     const i32 failed = order_row(rt, of->kind, of->n, x, of->x_strides[of->rank], order, room);
     if (step != 1)
         for (i64 i = 0; i < of->n; i++) y[i * step] = order[i];

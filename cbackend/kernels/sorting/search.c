@@ -7,23 +7,26 @@ enum { SEARCHES = 8 };
 typedef struct search_work {
     const ag_runtime *rt;
     const ag_searchsorted *of;
-    const i64 *keys;     /* of a; NULL: too few searches to load them */
-    i64 example, each;   /* elements of v of a task */
+    const i64 *keys;   /* of a; NULL: too few searches to load them */
+    i64 example, each; /* elements of v of a task */
 } search_work;
 
-/* Find `count` places among keys: the first whose key is not below v, or, `right`, above it. */
+/* Find `count` places among keys: the first whose key is not below v, or, `right`, above it.  Keys in another order are
+   looked at where NumPy looks.  There are 8 more numbers than n in `keys`, since a search that has ended reads on. */
 INLINE void search_keys(const i64 *keys, i64 n, const i64 *v, const int count, const i32 right, i64 *y)
 {
-    i64 at[SEARCHES] = {0};
-    for (; n > 0; n -= (n + 1) / 2) {
-        const i64 half = (n + 1) / 2;
+    i64 low[SEARCHES] = {0}, high[SEARCHES];
+    for (int k = 0; k < count; k++) high[k] = n;
+    for (i64 rest = n; rest > 0; rest /= 2) {
 #pragma GCC unroll 8
         for (int k = 0; k < count; k++) {
-            const i64 key = keys[at[k] + half - 1];
-            at[k] += (right ? key <= v[k] : key < v[k]) ? half : 0;
+            const i64 middle = (low[k] + high[k]) / 2, key = keys[middle];
+            const i32 goes_on = (low[k] < high[k]) & (right ? key <= v[k] : key < v[k]);
+            low[k] = goes_on ? middle + 1 : low[k];
+            high[k] = goes_on ? high[k] : middle;
         }
     }
-    for (int k = 0; k < count; k++) y[k] = at[k];
+    for (int k = 0; k < count; k++) y[k] = low[k];
 }
 
 /* Return whether a complex number is before another one. */
@@ -38,14 +41,14 @@ static i32 is_before(i32 kind, const void *a, i64 i, const void *b, i64 j)
 /* Find the place of one element of v by reading a itself. */
 static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32 right)
 {
-    i64 low = 0;
+    i64 low = 0, high = n;
     const i64 key = is_complex(kind) ? 0 : key_at(kind, v, at);
-    while (n > 0) {
-        const i64 half = (n + 1) / 2, middle = low + half - 1;
+    while (low < high) {
+        const i64 middle = (low + high) / 2;
         i32 goes_on;
         if (is_complex(kind)) goes_on = right ? !is_before(kind, v, at, a, middle) : is_before(kind, a, middle, v, at);
         else goes_on = right ? key_at(kind, a, middle) <= key : key_at(kind, a, middle) < key;
-        low += goes_on ? half : 0, n -= half;
+        low = goes_on ? middle + 1 : low, high = goes_on ? high : middle;
     }
     return low;
 }

@@ -103,6 +103,7 @@ static i32 topk_row(const ag_runtime *rt, const void *call, i64 row, void *room)
 static i32 topk_batch(const ag_runtime *rt, const ag_topk *of)
 {
     if (of->k <= 0) return 0;
-    row_work work = FOR_ROWS(rt, of, topk_row, (TOPK_BLOCK + TOPK_LANES + 5 * candidates_of(of->n, of->k)) * (i64)sizeof(i64));
+    row_work work =
+        FOR_ROWS(rt, of, topk_row, (TOPK_BLOCK + TOPK_LANES + 5 * candidates_of(of->n, of->k)) * (i64)sizeof(i64));
     return do_batch(&work, of->n);
 }

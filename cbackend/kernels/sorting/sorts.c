@@ -57,7 +57,8 @@ static void sort_bytes(i32 kind, i64 n, const u8 *x, i64 xs, u8 *y, i64 ys)
     for (i64 k = 0; k < 256; k++) {
         const i64 count = (i64)counts[0][k] + counts[1][k] + counts[2][k] + counts[3][k];
         if (ys == 1) memset(y, (u8)k ^ sign, (size_t)count);
-        else for (i64 i = 0; i < count; i++) y[i * ys] = (u8)k ^ sign;
+        else
+            for (i64 i = 0; i < count; i++) y[i * ys] = (u8)k ^ sign;
         y += count * ys;
     }
 }

@@ -66,19 +66,25 @@ INLINE void NAME(order)(__m256i *a, __m256i *b)
 INLINE void NAME(sort_columns)(const int r, __m256i *v)
 {
 #define O(i, j) NAME(order)(v + i, v + j);
-    if (r == 2) { O(0, 1) }
-    if (r == 4) { O(0, 2) O(1, 3) O(0, 1) O(2, 3) O(1, 2) }
+    if (r == 2) {
+        O(0, 1)
+    }
+    if (r == 4) {
+        O(0, 2) O(1, 3) O(0, 1) O(2, 3) O(1, 2)
+    }
     if (r == 8) {
-        O(0, 2) O(1, 3) O(4, 6) O(5, 7) O(0, 4) O(1, 5) O(2, 6) O(3, 7) O(0, 1) O(2, 3) O(4, 5) O(6, 7)
-        O(2, 4) O(3, 5) O(1, 4) O(3, 6) O(1, 2) O(3, 4) O(5, 6)
+        O(0, 2)
+        O(1, 3) O(4, 6) O(5, 7) O(0, 4) O(1, 5) O(2, 6) O(3, 7) O(0, 1) O(2, 3) O(4, 5) O(6, 7) O(2, 4) O(3, 5) O(1, 4)
+            O(3, 6) O(1, 2) O(3, 4) O(5, 6)
     }
     if (r == 16) { /* Batcher's */
-        O(0, 1) O(2, 3) O(4, 5) O(6, 7) O(8, 9) O(10, 11) O(12, 13) O(14, 15) O(0, 2) O(1, 3) O(4, 6) O(5, 7)
-        O(8, 10) O(9, 11) O(12, 14) O(13, 15) O(1, 2) O(5, 6) O(9, 10) O(13, 14) O(0, 4) O(1, 5) O(2, 6) O(3, 7)
-        O(8, 12) O(9, 13) O(10, 14) O(11, 15) O(2, 4) O(3, 5) O(10, 12) O(11, 13) O(1, 2) O(3, 4) O(5, 6) O(9, 10)
-        O(11, 12) O(13, 14) O(0, 8) O(1, 9) O(2, 10) O(3, 11) O(4, 12) O(5, 13) O(6, 14) O(7, 15) O(4, 8) O(5, 9)
-        O(6, 10) O(7, 11) O(2, 4) O(3, 5) O(6, 8) O(7, 9) O(10, 12) O(11, 13) O(1, 2) O(3, 4) O(5, 6) O(7, 8)
-        O(9, 10) O(11, 12) O(13, 14)
+        O(0, 1)
+        O(2, 3) O(4, 5) O(6, 7) O(8, 9) O(10, 11) O(12, 13) O(14, 15) O(0, 2) O(1, 3) O(4, 6) O(5, 7) O(8, 10) O(9, 11)
+            O(12, 14) O(13, 15) O(1, 2) O(5, 6) O(9, 10) O(13, 14) O(0, 4) O(1, 5) O(2, 6) O(3, 7) O(8, 12) O(9, 13)
+                O(10, 14) O(11, 15) O(2, 4) O(3, 5) O(10, 12) O(11, 13) O(1, 2) O(3, 4) O(5, 6) O(9, 10) O(11, 12)
+                    O(13, 14) O(0, 8) O(1, 9) O(2, 10) O(3, 11) O(4, 12) O(5, 13) O(6, 14) O(7, 15) O(4, 8) O(5, 9)
+                        O(6, 10) O(7, 11) O(2, 4) O(3, 5) O(6, 8) O(7, 9) O(10, 12) O(11, 13) O(1, 2) O(3, 4) O(5, 6)
+                            O(7, 8) O(9, 10) O(11, 12) O(13, 14)
     }
 #undef O
 }
@@ -97,12 +103,12 @@ INLINE void NAME(merge_columns)(const int r, __m256i *v)
 #define ORDERED(x, other, upper) _mm256_blend_epi32(LEAST_OF(x, other), MOST_OF(x, other), upper)
 #define ACROSS(exchanged, upper) \
     _Pragma("GCC unroll 16") for (int i = 0; i < r; i++) v[i] = ORDERED(v[i], exchanged(v[i]), upper);
-#define REFLECTED(reversed, upper)                                                           \
-    _Pragma("GCC unroll 16") for (int i = 0; i < (r + 1) / 2; i++)                              \
-    {                                                                                        \
-        const __m256i first = reversed(v[i]), last = reversed(v[r - 1 - i]), own = v[i];     \
-        v[r - 1 - i] = ORDERED(v[r - 1 - i], first, upper);                                  \
-        v[i] = ORDERED(own, last, upper);                                                    \
+#define REFLECTED(reversed, upper) \
+    _Pragma("GCC unroll 16") for (int i = 0; i < (r + 1) / 2; i++) \
+    { \
+        const __m256i first = reversed(v[i]), last = reversed(v[r - 1 - i]), own = v[i]; \
+        v[r - 1 - i] = ORDERED(v[r - 1 - i], first, upper); \
+        v[i] = ORDERED(own, last, upper); \
     }
 
 /* Sort R vectors: column j gets the numbers j * R, ..., j * R + R - 1. */
@@ -179,7 +185,8 @@ INLINE void NAME(sort_padded)(const int r, const KEY *a, i64 n, KEY *to)
         memcpy(to, sorted, (size_t)n * sizeof(KEY));
         return;
     }
-    for (i64 i = 0; i < n - L; i += L) _mm256_storeu_si256((__m256i *)(to + i), _mm256_load_si256((__m256i *)(sorted + i)));
+    for (i64 i = 0; i < n - L; i += L)
+        _mm256_storeu_si256((__m256i *)(to + i), _mm256_load_si256((__m256i *)(sorted + i)));
     _mm256_storeu_si256((__m256i *)(to + n - L), _mm256_loadu_si256((__m256i *)(sorted + n - L)));
 }
 

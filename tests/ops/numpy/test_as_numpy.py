@@ -100,7 +100,7 @@ FORMS = {
 X3, M = np.arange(24.0).reshape(2, 3, 4), np.arange(6.0).reshape(2, 3)
 WITH_AXIS = sorted(
     f"{prefix}{name}" for prefix, space in (("", T), ("nn.", T.nn), ("linalg.", T.linalg)) for name in space.__all__
-    if name not in ("join", "batch_norm", "apply_along_axis", "gumbel_softmax")
+    if name not in ("join", "batch_norm", "apply_along_axis", "gumbel_softmax", "accumulate", "reduce_with")
     and inspect.isfunction(f := getattr(space, name)) and "axis" in inspect.signature(f).parameters
 )  # fmt: skip
 INTEGERS = {"dequantize": "int8", "requantize": "int32", "packbits": "int8", "unpackbits": "uint8"}
