@@ -31,7 +31,7 @@ CONTENTS = {
             "use-sparse-matrices", "work-with-other-libraries",
         )
     ),
-    "Reference": ("rules", "reference/index", "options", "glossary", "stability", "changelog"),
+    "Reference": ("rules", "proofs", "reference/index", "options", "glossary", "stability", "changelog"),
     "Explanation": (
         "architecture", "design", "reliability", "benchmarks", "numpy_parity", "onnx-conformance", "theano", "pytensor",
     ),
