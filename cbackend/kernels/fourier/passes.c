@@ -12,9 +12,9 @@
         *(LOOSE *)(yr + (r * p + (k)) * s + q) = real * cosine - imaginary * sine; \
         *(LOOSE *)(yi + (r * p + (k)) * s + q) = real * sine + imaginary * cosine; \
     }
-#define PUT_FIRST(re, im) *(LOOSE *)(yr + r * p * s + q) = (re), *(LOOSE *)(yi + r * p * s + q) = (im);
+#define PUT_FIRST(re, im) *(LOOSE *)(yr + r * p * s + q) = (re), *(LOOSE *)(yi + r * p * s + q) = (im)
 #define GET(k) \
-    const VEC x##k = *(const LOOSE *)(xr + (p + m * k) * s + q), u##k = *(const LOOSE *)(xi + (p + m * k) * s + q);
+    const VEC x##k = *(const LOOSE *)(xr + (p + m * k) * s + q), u##k = *(const LOOSE *)(xi + (p + m * k) * s + q)
 
 static void NAME(pass2)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
                         const REAL *w)
@@ -22,7 +22,10 @@ static void NAME(pass2)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
     enum { r = 2 };
     for (i64 p = 0; p < m; p++, w += 2)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) PUT_FIRST(x0 + x1, u0 + u1) PUT(1, x0 - x1, u0 - u1)
+            GET(0);
+            GET(1);
+            PUT_FIRST(x0 + x1, u0 + u1);
+            PUT(1, x0 - x1, u0 - u1);
         }
 }
 
@@ -33,11 +36,14 @@ static void NAME(pass3)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
     const REAL root = (REAL)0.86602540378443864676;
     for (i64 p = 0; p < m; p++, w += 4)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2) const VEC t = x1 + x2, v = u1 + u2, a = x0 - t * (REAL)0.5, b = u0 - v * (REAL)0.5;
+            GET(0);
+            GET(1);
+            GET(2);
+            const VEC t = x1 + x2, v = u1 + u2, a = x0 - t * (REAL)0.5, b = u0 - v * (REAL)0.5;
             const VEC c = (u1 - u2) * root, d = (x2 - x1) * root;
-            PUT_FIRST(x0 + t, u0 + v)
-            PUT(1, a + c, b + d)
-            PUT(2, a - c, b - d)
+            PUT_FIRST(x0 + t, u0 + v);
+            PUT(1, a + c, b + d);
+            PUT(2, a - c, b - d);
         }
 }
 
@@ -47,12 +53,16 @@ static void NAME(pass4)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
     enum { r = 4 };
     for (i64 p = 0; p < m; p++, w += 6)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2) GET(3) const VEC a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
+            GET(0);
+            GET(1);
+            GET(2);
+            GET(3);
+            const VEC a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
             const VEC e = x1 + x3, f = u1 + u3, g = u1 - u3, h = x3 - x1;
-            PUT_FIRST(a + e, b + f)
-            PUT(1, c + g, d + h)
-            PUT(2, a - e, b - f)
-            PUT(3, c - g, d - h)
+            PUT_FIRST(a + e, b + f);
+            PUT(1, c + g, d + h);
+            PUT(2, a - e, b - f);
+            PUT(3, c - g, d - h);
         }
 }
 
@@ -64,17 +74,22 @@ static void NAME(pass5)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *rest
     const REAL s1 = (REAL)0.95105651629515357212, s2 = (REAL)0.58778525229247312917;
     for (i64 p = 0; p < m; p++, w += 8)
         for (i64 q = 0; q < s; q += WIDTH) {
-            GET(0) GET(1) GET(2) GET(3) GET(4) const VEC a1 = x1 + x4, b1 = u1 + u4, a2 = x2 + x3, b2 = u2 + u3;
+            GET(0);
+            GET(1);
+            GET(2);
+            GET(3);
+            GET(4);
+            const VEC a1 = x1 + x4, b1 = u1 + u4, a2 = x2 + x3, b2 = u2 + u3;
             const VEC d1 = x1 - x4, e1 = u1 - u4, d2 = x2 - x3, e2 = u2 - u3;
             const VEC f1 = x0 + a1 * c1 + a2 * c2, g1 = u0 + b1 * c1 + b2 * c2;
             const VEC f2 = x0 + a1 * c2 + a2 * c1, g2 = u0 + b1 * c2 + b2 * c1;
             const VEC h1 = e1 * s1 + e2 * s2, k1 = d1 * s1 + d2 * s2;
             const VEC h2 = e1 * s2 - e2 * s1, k2 = d1 * s2 - d2 * s1;
-            PUT_FIRST(x0 + a1 + a2, u0 + b1 + b2)
-            PUT(1, f1 + h1, g1 - k1)
-            PUT(2, f2 + h2, g2 - k2)
-            PUT(3, f2 - h2, g2 + k2)
-            PUT(4, f1 - h1, g1 + k1)
+            PUT_FIRST(x0 + a1 + a2, u0 + b1 + b2);
+            PUT(1, f1 + h1, g1 - k1);
+            PUT(2, f2 + h2, g2 - k2);
+            PUT(3, f2 - h2, g2 + k2);
+            PUT(4, f1 - h1, g1 + k1);
         }
 }
 
@@ -85,7 +100,7 @@ static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL
     for (i64 p = 0; p < m; p++, w += 2 * (r - 1))
         for (i64 q = 0; q < s; q += WIDTH) {
             VEC a[MOST_PRIME], b[MOST_PRIME], d[MOST_PRIME], e[MOST_PRIME];
-            GET(0)
+            GET(0);
             VEC sum = x0, other = u0;
             for (int j = 1; 2 * j < r; j++) {
                 const VEC x = *(const LOOSE *)(xr + (p + m * j) * s + q),
@@ -95,15 +110,15 @@ static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL
                 a[j] = x + y, b[j] = u + v, d[j] = x - y, e[j] = u - v;
                 sum += a[j], other += b[j];
             }
-            PUT_FIRST(sum, other)
+            PUT_FIRST(sum, other);
             for (int k = 1; 2 * k < r; k++) {
                 VEC f = x0, g = u0, h = a[1] * 0, l = h;
                 for (int j = 1, at = k; 2 * j < r; j++, at += k, at -= at >= r ? r : 0) {
                     f += a[j] * roots[2 * at], g += b[j] * roots[2 * at];
                     h += e[j] * roots[2 * at + 1], l += d[j] * roots[2 * at + 1];
                 }
-                PUT(k, f + h, g - l)
-                PUT(r - k, f - h, g + l)
+                PUT(k, f + h, g - l);
+                PUT(r - k, f - h, g + l);
             }
         }
 }

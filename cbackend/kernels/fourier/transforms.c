@@ -108,13 +108,13 @@ static void OF(first_pass)(const OF(plan) * plan, const REAL *xr, const REAL *xi
     i64 p = 0;
     for (; p + 4 <= m; p += 4, w += 24) {
         OF(vec4) re[4], im[4];
-#define GET(k) \
-    const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * k), u##k = *(const OF(loose4) *)(xi + p + m * k);
-        GET(0)
-        GET(1) GET(2) GET(3)
+#define GET(k) const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * k), u##k = *(const OF(loose4) *)(xi + p + m * k)
+        GET(0);
+        GET(1);
+        GET(2);
+        GET(3);
 #undef GET
-            const OF(vec4) a = x0 + x2,
-                           b = u0 + u2, c = x0 - x2, d = u0 - u2;
+        const OF(vec4) a = x0 + x2, b = u0 + u2, c = x0 - x2, d = u0 - u2;
         const OF(vec4) e = x1 + x3, f = u1 + u3, g = u1 - u3, h = x3 - x1;
         re[0] = a + e, im[0] = b + f;
         re[1] = c + g, im[1] = d + h;
