@@ -148,9 +148,11 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     l->data[l->inputs + l->outputs] = (char *)&ends;
     for (i32 k = 0, at = 0; k < l->outputs; at += l->ranks[k], k++)
         l->bytes[k] = l->known[k] ? ag_bytes_of(l, k, l->kept + at) : -1;
-    for (i32 k = 0; k < 2 * l->states && n > 0; k++)
-        if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
-            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    for (i32 k = 0; k < 2 * l->states && n > 0; k++) {
+        if (l->kinds[k / 2] != AG_LAST) continue;
+        l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1);
+        if (!l->places[k]) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    }
     for (i32 k = 0; k < l->states && !outcome; k++) {
         if (l->kinds[k] != AG_HELD) continue;
         if (state[k] != l->results[k]) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
@@ -179,8 +181,9 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
         if (l->kinds[k] == AG_LAST && state[k] != l->results[k])
             __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
-        if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
-            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+        if (l->kinds[k] != AG_GROWN || l->results[k]) continue;
+        l->results[k] = rt->alloc(1);
+        if (!l->results[k]) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }
     for (i32 k = 0; k < 2 * l->states; k++) rt->release(l->places[k]);
     *count = t;

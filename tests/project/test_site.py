@@ -39,7 +39,7 @@ def test_every_public_name_has_an_entry(site):
     pages = "".join(path.read_text() for path in site.glob("reference/*.html"))
     anchors = set(re.findall(r'id="([\w.]+)"', pages))
     text = (site / "reference/ops-creation.html").read_text()
-    modules = {"linalg", "nn", "random", "fft", "special", "distributions", "array_api", "typed"}
+    modules = {"linalg", "nn", "random", "fft", "special", "distributions", "sparse", "array_api", "typed"}
     modules |= {"CUMULATIVE", "ELEMENTWISE", "REDUCTIONS"}
     missing = [f"ag.{name}" for name in set(ag.__all__) - {"optdb", "optim", "tree"} if f"ag.{name}" not in anchors]
     missing += [f"T.{n}" for n in set(T.__all__) - modules if f"T.{n}" not in anchors and f"T.{n}<" not in text]

@@ -45,7 +45,8 @@ A change of a rule makes its verdict stale. `python -m tests.prove --changed` pr
 
 def page(known: Mapping[str, Verdict]) -> str:
     """The text of the page."""
-    return HEAD + summary(known) + "\n\n" + table(known) + "\n"
+    box = '<div style="max-height: 80vh; overflow: auto">\n\n'
+    return HEAD + summary(known) + "\n\n" + box + table(known) + "\n\n</div>\n"
 
 
 def summary(known: Mapping[str, Verdict]) -> str:

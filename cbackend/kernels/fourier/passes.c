@@ -14,7 +14,7 @@
     }
 #define PUT_FIRST(re, im) *(LOOSE *)(yr + r * p * s + q) = (re), *(LOOSE *)(yi + r * p * s + q) = (im)
 #define GET(k) \
-    const VEC x##k = *(const LOOSE *)(xr + (p + m * k) * s + q), u##k = *(const LOOSE *)(xi + (p + m * k) * s + q)
+    const VEC x##k = *(const LOOSE *)(xr + (p + m * (k)) * s + q), u##k = *(const LOOSE *)(xi + (p + m * (k)) * s + q)
 
 static void NAME(pass2)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
                         const REAL *w)

@@ -108,7 +108,8 @@ static void OF(first_pass)(const OF(plan) * plan, const REAL *xr, const REAL *xi
     i64 p = 0;
     for (; p + 4 <= m; p += 4, w += 24) {
         OF(vec4) re[4], im[4];
-#define GET(k) const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * k), u##k = *(const OF(loose4) *)(xi + p + m * k)
+#define GET(k) \
+    const OF(vec4) x##k = *(const OF(loose4) *)(xr + p + m * (k)), u##k = *(const OF(loose4) *)(xi + p + m * (k))
         GET(0);
         GET(1);
         GET(2);
@@ -128,14 +129,14 @@ static void OF(first_pass)(const OF(plan) * plan, const REAL *xr, const REAL *xi
         }
 #define TURN(v, y) \
     { \
-        const OF(vec4) low0 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), \
-                       high0 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7); \
-        const OF(vec4) low1 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5), \
-                       high1 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7); \
-        *(OF(loose4) *)(y + 4 * p) = __builtin_shufflevector(low0, low1, 0, 1, 4, 5); \
-        *(OF(loose4) *)(y + 4 * p + 4) = __builtin_shufflevector(low0, low1, 2, 3, 6, 7); \
-        *(OF(loose4) *)(y + 4 * p + 8) = __builtin_shufflevector(high0, high1, 0, 1, 4, 5); \
-        *(OF(loose4) *)(y + 4 * p + 12) = __builtin_shufflevector(high0, high1, 2, 3, 6, 7); \
+        const OF(vec4) low0 = __builtin_shufflevector((v)[0], (v)[1], 0, 4, 1, 5), \
+                       high0 = __builtin_shufflevector((v)[0], (v)[1], 2, 6, 3, 7); \
+        const OF(vec4) low1 = __builtin_shufflevector((v)[2], (v)[3], 0, 4, 1, 5), \
+                       high1 = __builtin_shufflevector((v)[2], (v)[3], 2, 6, 3, 7); \
+        *(OF(loose4) *)((y) + 4 * p) = __builtin_shufflevector(low0, low1, 0, 1, 4, 5); \
+        *(OF(loose4) *)((y) + 4 * p + 4) = __builtin_shufflevector(low0, low1, 2, 3, 6, 7); \
+        *(OF(loose4) *)((y) + 4 * p + 8) = __builtin_shufflevector(high0, high1, 0, 1, 4, 5); \
+        *(OF(loose4) *)((y) + 4 * p + 12) = __builtin_shufflevector(high0, high1, 2, 3, 6, 7); \
     }
         TURN(re, yr)
         TURN(im, yi)

@@ -41,6 +41,7 @@ INLINE i32 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 m
     case AG_I64: LOAD(i64, b)
     case AG_F64: LOAD_FLOAT(i64, 0x7ff0000000000000LL, KEY64_MOST)
 #endif
+    default: break;
     }
 #undef LOAD
 #undef LOAD_FLOAT
@@ -84,6 +85,7 @@ INLINE void NAME(store_some)(i32 kind, i64 n, const KEY *keys, void *y, i64 step
     case AG_I64: STORE(i64, key)
     case AG_F64: STORE(i64, key ^ (key >> 63 & KEY64_MOST))
 #endif
+    default: break;
     }
 #undef STORE
 }

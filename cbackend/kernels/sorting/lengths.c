@@ -27,6 +27,7 @@ INLINE i64 scan_nonzero(i32 kind, i64 n, const void *x, const i32 writes, i64 in
     case AG_I64: SCAN(u64, 1, *b != 0)
     case AG_C64: SCAN(float, 2, (b[0] != 0) | (b[1] != 0))
     case AG_C128: SCAN(double, 2, (b[0] != 0) | (b[1] != 0))
+    default: break;
     }
 #undef SCAN
     if (writes && inner > 1)

@@ -73,4 +73,8 @@ static i32 do_batch(row_work *work, i64 n)
 }
 
 #define FOR_ROWS(runtime, call, function, bytes) \
-    (row_work) { .rt = runtime, .of = call, .row = function, .rows = rows_of(call->rank, call->batch), .room = bytes }
+    (row_work) \
+    { \
+        .rt = (runtime), .of = (call), .row = (function), .rows = rows_of((call)->rank, (call)->batch), \
+        .room = (bytes), \
+    }
