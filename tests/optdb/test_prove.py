@@ -6,7 +6,7 @@ pytest.importorskip("z3")
 
 from prove import page
 from prove.check import BOUNDED, PROVED, REFUTED
-from prove.verdicts import RULES, TESTED, counted, load, verdict_on
+from prove.verdicts import RULES, TESTED, counted, load, stale, verdict_on
 from prove.wrong_rules import WRONG
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
@@ -52,7 +52,11 @@ def test_the_page_says_what_the_file_does():
 
 
 @pytest.mark.long
-def test_no_rule_is_refuted():
-    """Which rules are proved in a second depends on the machine; a counterexample is one everywhere."""
-    refuted = [found for found in (verdict_on(rule, 1.0) for rule in RULES.values()) if found.verdict == REFUTED]
+def test_no_rule_that_changed_is_refuted():
+    """Rules without a verdict of their present text, and each twentieth; `python -m tests.prove` proves all.
+
+    Which rules are proved in a second depends on the machine; a counterexample is one everywhere.
+    """
+    names = dict.fromkeys([*stale(load()), *list(RULES)[::20]])
+    refuted = [found for found in (verdict_on(RULES[name], 1.0) for name in names) if found.verdict == REFUTED]
     assert not refuted
