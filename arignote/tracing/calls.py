@@ -102,6 +102,7 @@ def _of_builtin(f: Any) -> Callable[..., Any] | None:
 
 # --- functions of the user
 
+
 def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return a call of a function; in one that calls itself, numbers of the call decide branches."""
     running = trace.running

@@ -14,12 +14,12 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from .effects import Effects
-from .liveness import assigned_in, live_before, reads_of
-from .source import give_tree
+from .liveness import assigned_in, live_before, parameters_of, reads_of
+from .source import code_of, give_tree
 from .undefined import Undefined
 
 _PARTS, _UNDEFINED, _RESULT = "_ag_parts", "_ag_undefined", "_ag_returned"
@@ -37,9 +37,7 @@ class Division:
         self.outside: set[int] = outside
         """The identities of the statements that run in Python."""
         self.parts: list[Any] = []
-        args = tree.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
-        self.parameters: list[str] = [a.arg for a in every]
+        self.parameters: list[str] = parameters_of(tree)
         self.locals: set[str] = {*self.parameters, *assigned_in(tree.body)}
         self.definitions: dict[str, ast.FunctionDef] = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
         self.given: set[str] = set()
@@ -224,19 +222,9 @@ def placed(node: Any, like: ast.AST) -> Any:
 
 def compiled(function: Any, node: ast.FunctionDef, like: ast.AST, values: dict[str, Any]) -> Any:
     """Return a function with the variables of another, and further ones, of the syntax `node`."""
-    code = function.__code__
-    if "type_params" in ast.FunctionDef._fields:
-        node.type_params = []  # type: ignore[attr-defined]
-    defaults = node.args.defaults, node.args.kw_defaults
-    node.args.defaults = [ast.Constant(None) for _ in defaults[0]]
-    node.args.kw_defaults = [None if d is None else ast.Constant(None) for d in defaults[1]]
-    outer = ast.parse(f"def _ag_outer({', '.join([*values, *code.co_freevars])}):\n    pass")
-    name, node.name = node.name, "_ag_function"
-    outer.body[0].body = [placed(node, like)]  # type: ignore[attr-defined]
-    ast.fix_missing_locations(outer)
-    inner = _code_in(_code_in(compile(outer, code.co_filename, "exec"), "_ag_outer"), "_ag_function")
+    code, name = function.__code__, node.name
+    inner = code_of(placed(node, like), code, values).replace(co_name=name)
     node.name = name
-    inner = inner.replace(co_name=name)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells |= {n: CellType(v) for n, v in values.items()}
     made = FunctionType(inner, function.__globals__, name, function.__defaults__ if values else None,
@@ -246,7 +234,3 @@ def compiled(function: Any, node: ast.FunctionDef, like: ast.AST, values: dict[s
     else:
         give_tree(inner, node)
     return made
-
-
-def _code_in(code: CodeType, name: str) -> CodeType:
-    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .liveness import assigned_in
+from .liveness import assigned_in, parameters_of
 from .source import tree_of
 
 _BUILTINS = frozenset((
@@ -56,9 +56,7 @@ class Effects:
                 continue
         self._inner: frozenset[str] = frozenset(n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
         self._declared = {n for s in ast.walk(tree) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
-        args = tree.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
-        self._locals: set[str] = {a.arg for a in every} | set(assigned_in(tree.body)) - self._declared
+        self._locals: set[str] = set(parameters_of(tree)) | set(assigned_in(tree.body)) - self._declared
         self._known: dict[Any, bool] = {function: False}
 
     def has(self, node: ast.AST) -> bool:

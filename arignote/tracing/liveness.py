@@ -15,6 +15,13 @@ _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+def parameters_of(function: Any) -> list[str]:
+    """Return the names of the parameters in the syntax of a function."""
+    args = function.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
+    return [a.arg for a in every]
+
+
 def assigned_in(body: list[ast.stmt]) -> list[str]:
     """Return the names that statements assign in their own scope, in order."""
     found: dict[str, None] = {}

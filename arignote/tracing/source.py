@@ -14,6 +14,7 @@ import ast
 import copy
 import inspect
 import textwrap
+from collections.abc import Iterable
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -21,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN
 from .jumps import without_jumps
-from .liveness import assigned_in, mark_live
+from .liveness import assigned_in, mark_live, parameters_of
 from .plainer import holds_assignment, plainer
 
 AG = "_ag"
@@ -60,19 +61,21 @@ def rewritten(code: CodeType) -> CodeType | None:
         ast.copy_location(body, tree)
     body.decorator_list = []
     _Function(body, set(code.co_freevars)).write()
+    names = {n: getattr(code, n) for n in ("co_name", "co_qualname") if hasattr(code, n)}
+    return code_of(body, code).replace(**names)
+
+
+def code_of(body: ast.FunctionDef, like: CodeType, more: Iterable[str] = ()) -> CodeType:
+    """Return the code of a function in the file of `like`, with its outer variables and `more` of them."""
+    if "type_params" in body._fields and not hasattr(body, "type_params"):
+        body.type_params = []
     body.name = "_ag_function"  # a recursive function reads its own name as a global, or from outside
-    body.args.defaults, body.args.kw_defaults = _constants(body.args.defaults), _constants(body.args.kw_defaults)
-    outer = ast.parse(f"def _ag_outer({', '.join(code.co_freevars)}):\n    pass")
+    body.args.defaults = [ast.Constant(None) for _ in body.args.defaults]  # the function object keeps its own
+    body.args.kw_defaults = [d and ast.Constant(None) for d in body.args.kw_defaults]
+    outer = ast.parse(f"def _ag_outer({', '.join([*more, *like.co_freevars])}):\n    pass")
     outer.body[0].body = [body]  # type: ignore[attr-defined]
     ast.fix_missing_locations(outer)
-    compiled = compile(outer, code.co_filename, "exec")
-    names = {n: getattr(code, n) for n in ("co_name", "co_qualname") if hasattr(code, n)}
-    return _inner(_inner(compiled, "_ag_outer"), body.name).replace(**names)
-
-
-def _constants(defaults: list[Any]) -> list[Any]:
-    """Return defaults that are never evaluated: the function object keeps its own."""
-    return [None if d is None else ast.Constant(None) for d in defaults]
+    return _inner(_inner(compile(outer, like.co_filename, "exec"), "_ag_outer"), body.name)
 
 
 def _inner(code: CodeType, name: str) -> CodeType:
@@ -186,9 +189,7 @@ class _Function:
         )
         """Whether it writes to parts of arrays, or by an operator such as `+=`."""
         self.outer = {name for s in nodes if isinstance(s, ast.Nonlocal) for name in s.names}
-        args = node.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
-        self.parameters = {a.arg for a in every}
+        self.parameters = set(parameters_of(node))
         declared = {name for s in nodes if isinstance(s, ast.Global) for name in s.names} | self.outer
         self.foreign = declared | (free - self.parameters)
         self.flows = any(isinstance(n, (ast.For, ast.While, ast.If)) for n in nodes)
