@@ -6,10 +6,9 @@ same without a rule, nothing needs to be measured.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +27,11 @@ from ..ops.core.checks import shown
 from ..ops.core.interpret import interpret
 from ..profiling import RunProfile
 from ..record import record
-from .measuring import GAIN, SURE, Form
+from .measuring import GAIN, Form, in_turns, speed_up
 
 KEPT = 0.95
 """Least share of the speed that the short query must keep."""
 _ROUNDS, _MOST_ROUNDS = 7, 15
-_ROUND_SECONDS = 1e-3
 _SHOWN = 20
 
 
@@ -225,27 +223,15 @@ class _Ablating:
                 worst = max(worst, float(np.max(np.abs(got[finite] - want[finite]), initial=0.0)) / scale)
         return worst
 
-    def _pairs(self, form: Form, rounds: int) -> Iterator[tuple[float, float]]:
-        """Yield seconds per call of a form and of the function, round by round, in alternating order."""
-        calls = max(1, int(_ROUND_SECONDS / max(form.seconds(self.arrays, 1), self.base.seconds(self.arrays, 1), 1e-7)))
-        for k in range(rounds):
-            first, second = (form, self.base) if k % 2 else (self.base, form)
-            a, b = first.seconds(self.arrays, calls), second.seconds(self.arrays, calls)
-            yield (a, b) if k % 2 else (b, a)
-
     def _gain(self, form: Form, rounds: int = _ROUNDS) -> float:
         """Return the time of a form over that of the function; 1.0 if it is not certainly slower."""
-        pairs = list(self._pairs(form, rounds))
-        if sum(a > b for a, b in pairs) < SURE * len(pairs):
-            return 1.0
-        best = min(a for a, _ in pairs) / min(b for _, b in pairs)
-        found = min(best, statistics.median(a / b for a, b in pairs))
+        found = speed_up([*in_turns(form, self.base, self.arrays, rounds)])
         if found < GAIN:
             return 1.0
         return found if rounds == _MOST_ROUNDS else self._gain(form, _MOST_ROUNDS)
 
     def _seconds(self, form: Form) -> float:
-        return min(a for a, _ in self._pairs(form, _ROUNDS))
+        return min(a for a, _ in in_turns(form, self.base, self.arrays, _ROUNDS))
 
     # --- the short query
     def _query(self, rows: Sequence[Worth]) -> tuple[str, float]:

@@ -230,6 +230,24 @@ class Form:
             container.value = value.copy()
 
 
+def in_turns(
+    first: Form, second: Form, arrays: Sequence[np.ndarray], rounds: int
+) -> Iterator[tuple[float, float]]:
+    """Yield seconds per call of both, round by round, in alternating order: the second one finds warmer caches."""
+    calls = max(1, int(_ROUND_SECONDS / max(first.seconds(arrays, 1), second.seconds(arrays, 1), 1e-7)))
+    for k in range(rounds):
+        pair = (first, second) if k % 2 else (second, first)
+        a, b = (form.seconds(arrays, calls) for form in pair)
+        yield (a, b) if k % 2 else (b, a)
+
+
+def speed_up(times: Sequence[tuple[float, float]]) -> float:
+    """Return the time of the first form over that of the second; 1.0 if the second is not certainly faster."""
+    best = min(a for a, _ in times) / min(b for _, b in times)
+    typical = statistics.median(a / b for a, b in times)
+    return min(best, typical) if sum(b < a for a, b in times) >= SURE * len(times) else 1.0
+
+
 class _Race:
     """Forms of one function under several schedules, called on the same inputs."""
 
@@ -267,9 +285,7 @@ class _Race:
             times.append(pair)
             if k >= _FEWEST_ROUNDS and not any(b < a for a, b in times):
                 return 1.0
-        best = min(a for a, _ in times) / min(b for _, b in times)
-        typical = statistics.median(a / b for a, b in times)
-        return min(best, typical) if sum(b < a for a, b in times) >= SURE * len(times) else 1.0
+        return speed_up(times)
 
     def seconds(self, one: Mapping[str, Schedule], other: Mapping[str, Schedule]) -> tuple[float, float]:
         """Seconds a call of both forms."""
@@ -279,14 +295,9 @@ class _Race:
     def _times(
         self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int
     ) -> Iterator[tuple[float, float]]:
-        """Yield seconds per call of both, round by round, in alternating order: the second finds warmer caches."""
-        forms = self._form(one), self._form(other)
+        """Yield seconds per call of both, of few rounds after the end."""
         rounds = rounds if time.perf_counter() < self.end else min(rounds, _FEWEST_ROUNDS)
-        calls = max(1, int(_ROUND_SECONDS / max(*(f.seconds(self._arrays, 1) for f in forms), 1e-7)))
-        for k in range(rounds):
-            first, second = forms if k % 2 else forms[::-1]
-            a, b = first.seconds(self._arrays, calls), second.seconds(self._arrays, calls)
-            yield (a, b) if k % 2 else (b, a)
+        yield from in_turns(self._form(one), self._form(other), self._arrays, rounds)
 
     def kernel_seconds(self, schedules: Mapping[str, Schedule]) -> dict[str, float]:
         """Return seconds of each kernel, by its name under these schedules."""

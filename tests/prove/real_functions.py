@@ -1,7 +1,8 @@
 """Elementwise functions over the reals: each as a value with the condition under which it is defined.
 
-What is not algebraic is written with exponentials, logarithms and roots (reals.py), or is a number of which a few
-statements hold.  Source of the identities: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 4 and 7.
+A function that is not algebraic is written with exponentials, logarithms and roots (reals.py), or is a number of which
+a few statements hold.  Source of the identities: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 4
+and 7.
 """
 
 from __future__ import annotations
