@@ -65,7 +65,7 @@ def rewritten(code: CodeType) -> CodeType | None:
     return code_of(body, code).replace(**names)
 
 
-def code_of(body: ast.FunctionDef, like: CodeType, more: Iterable[str] = ()) -> CodeType:
+def code_of(body: Any, like: CodeType, more: Iterable[str] = ()) -> CodeType:
     """Return the code of a function in the file of `like`, with its outer variables and `more` of them."""
     if "type_params" in body._fields and not hasattr(body, "type_params"):
         body.type_params = []
