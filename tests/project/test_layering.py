@@ -6,6 +6,7 @@ None stands inside a function unless it is an optional dependency; no file or fu
 import ast
 import importlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,13 @@ def test_no_folder_holds_more_than_a_reader_takes_in():
     folders = [*map(Path, {str(path.parent) for path in FILES}), *map(Path, OTHERS)]
     counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) for folder in folders}
     assert not {folder: count for folder, count in counts.items() if count > 25}
+
+
+def test_test_modules_have_different_names():
+    """pytest imports a test module by its file's name: of two with one name, the second is not collected."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    counts = Counter(path.name for path in paths)
+    assert not [str(path.relative_to(ROOT)) for path in paths if counts[path.name] > 1]
 
 
 def test_each_folder_says_what_lives_there():
