@@ -1,6 +1,6 @@
 """Special functions, under SciPy's names, as `T.special`.
 
-Begin with functions.py, the table; errors.py, gammas.py, betas.py, bessel.py, integrals.py, hypergeometric.py hold the
+Begin with functions.py, the table; errors.py, ratios.py, gammas.py, betas.py, bessel.py, integrals.py and others hold the
 functions of one number, of which `cbackend/ctext/translated.py` writes the C.
 """
 
