@@ -1,8 +1,8 @@
 """The head of a C file: types, and the helpers that its kernels use.
 
 Copies of tiles and strips are in the table of the runtime (../abi/copies.h).  As with the helpers of drivers, a file
-has their text for any compiler; ours gets `-DAG_PREBUILT` and calls the runtime's: they took a quarter of gcc's time for
-a sum of two matrices.  Kernels have no table at hand, so the entry notes where it lies.
+has their text for any compiler; ours gets `-DAG_PREBUILT` and calls the runtime's: they took a quarter of gcc's time
+for a sum of two matrices.  Kernels have no table at hand, so the entry notes where it lies.
 """
 
 from __future__ import annotations
