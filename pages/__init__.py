@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         mathml,
         notebook,
         page,
+        profiles,
         tables,
         theme,
         values,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bars", "boxes", "curves", "database", "figure", "graph_svg", "markup", "mathml", "notebook",
-    "page", "tables", "theme", "values",
+    "page", "profiles", "tables", "theme", "values",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

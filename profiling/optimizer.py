@@ -186,7 +186,7 @@ class OptimizerProfile:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return pages.notebook.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
+        return pages.profiles.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
 
 
 _SHOWN_SECONDS = 0.0005

@@ -477,7 +477,7 @@ class RunProfile:
         return "\n".join(run_text.run_lines(self))
 
     def _repr_html_(self) -> str:
-        return pages.notebook.run_form(self.to_dict(), str(self))
+        return pages.profiles.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
         more = "  `.summary()` shows a table; printing shows all." if self.calls else ""
