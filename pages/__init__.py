@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         mathml,
         notebook,
         page,
-        profiles,
         tables,
         theme,
         values,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bars", "boxes", "curves", "database", "figure", "graph_svg", "markup", "mathml", "notebook",
-    "page", "profiles", "tables", "theme", "values",
+    "page", "tables", "theme", "values",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

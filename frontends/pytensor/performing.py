@@ -11,8 +11,7 @@ from pytensor.graph.basic import Constant as PyTensorConstant
 
 from ...graph import Lacks, TensorType
 from ...graph import Variable as CoreVariable
-from ...ops.core.foreign_ops import ForeignOp
-from ...ops.core.tensor import outputs_of
+from ...ops.core.tensor import ForeignOp, outputs_of
 from ...record import record
 from .forms import form_of
 

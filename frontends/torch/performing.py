@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from ...graph import Lacks, TensorType, Variable
-from ...ops.core.foreign_ops import ForeignOp
-from ...ops.core.tensor import constant, outputs_of
+from ...ops.core.tensor import ForeignOp, constant, outputs_of
 from ...record import record
 from .dtypes import array_of, name_of, require_plain, tensor_of, type_of
 from .table import name_of_op

@@ -19,8 +19,7 @@ from ...graph.types import dtype_name
 from ...record import record
 from ...record.quoting import one_line
 from ..core.checks import shown
-from ..core.foreign_ops import ForeignOp
-from ..core.tensor import as_tensor
+from ..core.tensor import ForeignOp, as_tensor
 from ..shapes.lengths import as_length, known_length, lengths_of, tensor_to_dim
 from .batching import Examples, Flags, NoBatch, require_shared
 

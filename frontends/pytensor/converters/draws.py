@@ -11,8 +11,7 @@ from pytensor.tensor.random.op import RandomVariable
 from .... import ops as T
 from ....graph import Constant, Lacks, TensorType
 from ....graph import Variable as CoreVariable
-from ....ops.core.foreign_ops import ForeignOp
-from ....ops.core.tensor import outputs_of
+from ....ops.core.tensor import ForeignOp, outputs_of
 from ....ops.random.draw_parameters import draw_lengths
 from ....ops.random.generator_states import STATE_DTYPE, borrowed_generator, draws_in_c
 from ....ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw

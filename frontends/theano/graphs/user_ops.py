@@ -11,7 +11,7 @@ import numpy as np
 from ....graph import Lacks, NoGradient, TensorType, leaves
 from ....graph import Variable as CoreVariable
 from ....ops import zeros_like
-from ....ops.core.foreign_ops import ForeignOp
+from ....ops.core.tensor import ForeignOp
 from ....ops.core.tensor import TensorVariable as CoreTensor
 from ....record import record
 from ..tensors.variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..pages.costs import SHOWN_WAITING, changed, flame_of, rule_rows, spans_of
+from ..pages.flame import flame
+from ..pages.markup import element, escaped
+from ..pages.notebook import MOST_ROWS, folded, folded_text, scrolled
+from ..pages.run_rows import Row, run_rows
+from ..pages.tables import seconds
+from ..pages.timeline import timeline
 from ..record.spelling import counted
-from .costs import SHOWN_WAITING, changed, flame_of, rule_rows, spans_of
-from .flame import flame
-from .markup import element, escaped
-from .notebook import MOST_ROWS, folded, folded_text, scrolled
-from .run_rows import Row, run_rows
-from .tables import seconds
-from .timeline import timeline
 
 _LEAST_SHARE = 0.5
 """Percent of the time from which on the narrow table shows a node."""
