@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_name
+from ...graph import DTYPES, Constant, Kind, Lacks, Op, TensorType, Variable, dtype_name
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, numpy_dtype
 from ...record import lazy
