@@ -38,7 +38,7 @@ class Layers(Sequence[LayerRow]):
     """The layers in the order in which they run.  `error`: the relative error of all results on the samples."""
 
     def __init__(
-        self, rows: Sequence[LayerRow], error: float, build: Callable[[int, bool], tuple[Any, np.ndarray]]
+        self, rows: Sequence[LayerRow], error: float, build: Callable[[int, bool], tuple[Any, Sequence[np.ndarray]]]
     ) -> None:
         self._rows, self.error, self._build = list(rows), error, build
         self.times: dict[int, tuple[float, float]] = {}
@@ -98,13 +98,13 @@ class Layers(Sequence[LayerRow]):
         return self.svg() + pages.tables.table(head, rows)
 
 
-def least_seconds(f: Callable[[np.ndarray], Any], value: np.ndarray, calls: int, rounds: int) -> float:
+def least_seconds(f: Callable[..., Any], values: Sequence[np.ndarray], calls: int, rounds: int) -> float:
     """The least mean time of a call, over some rounds of calls."""
-    f(value)
+    f(*values)
     found = []
     for _ in range(rounds):
         start = time.perf_counter()
         for _ in range(calls):
-            f(value)
+            f(*values)
         found.append((time.perf_counter() - start) / calls)
     return min(found)
