@@ -17,9 +17,7 @@ from ..function.function import function
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ..ops.core.checks import shown
 from ..ops.elementwise.records import add
-from ..ops.shapes.indexing import IncSubtensor
-from ..optdb.rules.blocks.parts import is_padding
-from ..optdb.rules.facts import is_number
+from ..optdb.rules.blocks.parts import amid, without_zeros
 from ..record.cached import cached_property
 from . import calibration
 
@@ -175,7 +173,7 @@ def in_few_bits(
             x, (narrow_x, w) = node.inputs[0], new.inputs
             inner = without_zeros(x)
             if plan.narrows:
-                narrow_x = narrowed(inner) if inner is x else _amid(narrow_x.owner, narrowed(inner))
+                narrow_x = narrowed(inner) if inner is x else amid(narrow_x.owner, narrowed(inner))
             made = plan.product(narrow_x, w)
             if editor.admit(by, node.out, made):
                 known[node.out] = made
@@ -185,19 +183,6 @@ def in_few_bits(
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
     return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs])
-
-
-def without_zeros(x: Variable) -> Variable:
-    """Return the value that x pads with zeros along rows and columns, or x itself: 0 has few bits."""
-    write = x.owner
-    is_padded = write is not None and isinstance(write.op, IncSubtensor) and is_padding(write)
-    return write.inputs[1] if is_padded and is_number(write.inputs[0].owner.inputs[0], 0) else x  # type: ignore[union-attr]
-
-
-def _amid(write: Apply | None, value: Variable) -> Variable:
-    """Return another value padded as `write` does."""
-    assert write is not None
-    return Apply(write.op, [write.inputs[0], value, *write.inputs[2:]], write.origin).out
 
 
 def as_calls(who: str, samples: Any, variables: Sequence[Variable]) -> list[tuple[Any, ...]]:

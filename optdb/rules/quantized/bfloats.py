@@ -1,6 +1,7 @@
 """Products of bfloat16 numbers summed in float32, which take half the time where the processor has vdpbf16ps.
 
     dot(from_bfloat16(a), from_bfloat16(b))   -->   bfloat_dot(a, b)             both are stored so: the same products
+                                                                                 (or few rows by large constants)
     dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
 
@@ -25,6 +26,7 @@ from ....ops.lowered.formats.bfloats import Bfloats
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target
+from ....targets.units import lacking, unit_for
 from ...contract import narrows, relaxes
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
@@ -32,7 +34,14 @@ from ..facts import Node, producer
 
 def multiplies_bfloats(target: Target) -> bool:
     """Whether the target has an instruction for pairs of bfloat16 numbers; else products of float32 are as fast."""
-    return target.vector == 64 and "avx512_bf16" in target.features
+    return unit_for(target, "bfloat16") is not None
+
+
+def reads_fewer_bytes(a: Variable, b: Variable) -> bool:
+    """Whether few rows are multiplied by a large constant matrix: the time is that of reading the weights."""
+    limits, rows = current().limits.products, a.type.shape[:-1]
+    few = None not in rows and math.prod(n or 0 for n in rows) <= limits.bfloat_few_rows
+    return few and isinstance(b, Constant) and b.data.size >= limits.bfloat_numbers
 
 
 def bits_of(v: Variable) -> Variable | None:
@@ -65,9 +74,9 @@ def stored_product(node: Node) -> Variable | None:
     if not any(producer(i, from_bfloat16) for i in node.inputs):
         return None
     a, b = map(bits_of, node.inputs)
-    if a is None or b is None or not a.ndim or b.ndim != 2 or not multiplies_bfloats(current()):
+    if a is None or b is None or not a.ndim or b.ndim != 2:
         return None
-    return product(a, b)
+    return product(a, b) if multiplies_bfloats(current()) or reads_fewer_bytes(a, b) else None
 
 
 def rounded_product(node: Node) -> Variable | None:
@@ -82,6 +91,7 @@ def rounded_product(node: Node) -> Variable | None:
 STORED: list[Rule] = [
     node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
               contract=relaxes("rounding", "signed zero"),
+              lacking=lambda: lacking(current(), "bfloat16"),
               formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
 ]  # fmt: skip
 ROUNDED: list[Rule] = [
