@@ -98,6 +98,9 @@ class Convolutions:
     """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
     read_weight: int = 16
     """Products in the time in which a weight comes from memory."""
+    pairs_in_float32: int = 0
+    """1: convolutions of bfloat16 numbers read pairs of channels even where no unit multiplies them, which takes
+    longer than float32."""
     unknown_side: int = 56
     """Rows and columns of images of which the graph does not say how many there are."""
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..function.compiled import Function
-from ..function.function import function
+from ..function.function import default_mode, function
+from ..function.mode import as_mode
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ..ops.core.checks import shown
 from ..optdb.rules.blocks.parts import without_zeros
@@ -154,9 +155,17 @@ def computed_in(
     work.keep([work.number_of(name) for name in keep], "keep names it")
     work.keep(work.kept_for(goal, work.kept, form), "the goal is not met otherwise")
     final = in_few_bits(graph, work.plans, work.kept, f"compute_{compute}", GraphEditor())
-    made = function(given, form(list(final.outputs)), **options)
+    made = function(given, form(list(final.outputs)), **_with_pairs(compute, options))
     made.layers = work.table(made, narrow)
     return made
+
+
+def _with_pairs(compute: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options whose mode has the kernels for pairs of bfloat16 numbers too."""
+    mode = default_mode() if options.get("mode") is None else as_mode(options["mode"])
+    if compute != "bfloat16" or mode.optimizer is None:
+        return options
+    return {**options, "mode": mode.including("pairs_of_bfloat16")}
 
 
 def _name(node: Apply) -> str:

@@ -309,6 +309,7 @@ def layout_db() -> SequenceDB:
     for rule in winograd.WINOGRAD:  # for queries that name the tag
         tiles.register(rule.name, rule, "winograd", "unsafe")
     db.register("tiles", tiles, "winograd", position=0.5)
+    db.register("pairs_of_bfloat16", asked_for("bfloat16", bfloats.PAIRS), "bfloat16", position=0.9)
     return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 
 

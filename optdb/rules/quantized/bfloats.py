@@ -4,6 +4,7 @@
                                                                                  (or few rows by large constants)
     dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
+    blocked_convolution(from_bfloat16(x), w, b)   -->   bfloat_convolution(x, w in pairs, b)
 
 The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
 """
@@ -20,7 +21,9 @@ from ....ops.elementwise.records import from_bfloat16
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
+from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.bfloat_dot import BfloatDot
+from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
 from ....targets.costs import ITEMS
@@ -88,6 +91,23 @@ def rounded_product(node: Node) -> Variable | None:
     return product(left, right)
 
 
+def convolution_of_pairs(node: Node) -> Variable | None:
+    """Return a convolution in blocks whose operands are both stored as bfloat16, with packed kernels."""
+    op, (x, w, bias) = node.op, node.inputs
+    bits, kernels = bits_of(x), bits_of(w)
+    if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant) or x.ndim != 5:
+        return None
+    shape = kernels.data.shape
+    if op.weights or op.own or op.shuffle != 1 or op.is_listed(shape, True) or shape[1] % 2:
+        return None
+    if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
+        return None
+    made = BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups)
+    numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
+    numbers[: bias.data.size] = bias.data
+    return made(bits, constant(made.packed(kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+
+
 STORED: list[Rule] = [
     node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
               contract=relaxes("rounding", "signed zero"),
@@ -99,3 +119,9 @@ ROUNDED: list[Rule] = [
               contract=narrows(8) | relaxes(*Bfloats.relaxes),
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip
+PAIRS: list[Rule] = [
+    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=from_bfloat16,
+              contract=relaxes("rounding", "signed zero", "underflow"), lacking=lambda: lacking(current(), "bfloat16"),
+              formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),
+]  # fmt: skip
+"""Convolutions, whose numbers below 2^-126 the instruction takes for zero."""
