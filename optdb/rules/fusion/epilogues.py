@@ -18,6 +18,7 @@ from ....graph.dims import carry_dims
 from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import Pointwise, add, mul
 from ....ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
+from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.blocked_pool import BlockedPool
 from ....ops.lowered.channel_sums import ChannelSums
@@ -31,7 +32,7 @@ from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 from .as_one import profiled
 
-CONVOLUTIONS = (BlockedConvolution, BlockedPool, ChannelSums, Convolution)
+CONVOLUTIONS = (BfloatConvolution, BlockedConvolution, BlockedPool, ChannelSums, Convolution)
 PRODUCTS = (*CONVOLUTIONS, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
 
