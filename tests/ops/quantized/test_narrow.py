@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pairs_cases import by_definition, pairs_case
 
 import arignote as ag
 from arignote import ops as T
 from arignote.ops.elementwise.special import from_bfloat16, to_bfloat16
 from arignote.ops.lowered.attention import Attention
-from arignote.ops.lowered.bfloat_convolution import BfloatConvolution
 from arignote.optdb.rules.quantized.narrow import FORMATS
 from arignote.targets.current import current
 from arignote.targets.named import NAMED
@@ -127,48 +127,15 @@ def test_pairs_of_channels_are_multiplied_where_both_sides_have_16_bits(net):
     assert_array_equal(two(value), narrow(value))
 
 
-def by_definition(op, x, w, b):
-    """The convolution of words, one rounding an addition: blocks, rows, columns, pairs; the second of a pair first."""
-    (n, blocks, rows, columns, size), (outputs, channels, height, width) = x.shape, op.weights
-    images = from_bfloat16(x)
-    around = np.pad(images, ((0, 0), (0, 0), *op.padding, (0, 0)))
-    counts = [(around.shape[k + 2] - op.dilation[k] * (op.weights[k + 2] - 1) - 1) // op.stride[k] + 1 for k in (0, 1)]
-    kernels, each, of_group = from_bfloat16(w), outputs // op.groups, channels // size or 1
-    y = np.zeros((n, outputs, *counts), "float32")
-    for group in range(op.groups):
-        part = slice(group * each, (group + 1) * each)
-        sums = np.broadcast_to(b[part][None, :, None, None], (n, each, *counts)).astype("float32")
-        for c in range(0, channels, size):
-            for i in range(height):
-                for j in range(width):
-                    for k in range(c, min(c + size, channels), 2):
-                        for m in (k + 1, k):
-                            block = around[:, group * of_group + m // size, :, :, m % size]
-                            top, left = i * op.dilation[0], j * op.dilation[1]
-                            seen = block[
-                                :, top : top + op.stride[0] * (counts[0] - 1) + 1 : op.stride[0],
-                                left : left + op.stride[1] * (counts[1] - 1) + 1 : op.stride[1],
-                            ]  # fmt: skip
-                            factor = kernels[part, m, i, j]
-                            sums = (sums + seen[:, None] * factor[None, :, None, None]).astype("float32")
-        y[:, part] = sums
-    return y
-
-
-def case(size, outputs, channels, kernel, groups=1, padding=((0, 0), (0, 0)), stride=(1, 1), dilation=(1, 1)):
-    panel = current().panel or 2
-    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups)
-
-
 def test_pairs_have_the_bits_of_the_definition():
     """Every tile of columns and outputs, borders, strides, few channels, groups, blocks that are no vectors."""
     size = current().vector // 4
     cases = [
-        case(size, 2 * size, 2 * size, (3, 3), padding=((1, 1), (1, 1))),
-        case(size, 3 * size, size, (1, 1)), case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))),
-        case(size, 5 * size, 2, (3, 1), stride=(2, 1)), case(size, 2 * size, 2 * size, (3, 3), dilation=(2, 2)),
-        case(size, 4 * size, size, (3, 3), groups=2, padding=((1, 1), (1, 1))), case(2, 4, 6, (2, 2)),
-        case(size, size, 4 * size, (1, 1), stride=(2, 2)),
+        pairs_case(size, 2 * size, 2 * size, (3, 3), padding=((1, 1), (1, 1))),
+        pairs_case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))), pairs_case(size, 3 * size, size, (1, 1)),
+        pairs_case(size, 2 * size, 2 * size, (3, 3), dilation=(2, 2)), pairs_case(size, 5 * size, 2, (3, 1), stride=(2, 1)),
+        pairs_case(size, 4 * size, size, (3, 3), groups=2, padding=((1, 1), (1, 1))), pairs_case(2, 4, 6, (2, 2)),
+        pairs_case(size, size, 4 * size, (1, 1), stride=(2, 2)),
     ]  # fmt: skip
     inputs, outputs, given, wanted = [], [], [], []
     for op in cases:
@@ -190,7 +157,7 @@ def test_pairs_have_the_bits_of_the_definition():
 
 
 def test_gradients_of_pairs_are_those_of_float32():
-    op = case(4, 4, 4, (2, 2))
+    op = pairs_case(4, 4, 4, (2, 2))
     x, b, w = T.tensor("x", "uint16", (1, 1, 3, 3, 4)), T.fvector("b"), to_bfloat16(numbers(4, 4, 2, 2))
     found = ag.function([x, b], ag.grad(T.sum(op(x, T.constant(op.packed(w)), b)), b))
     assert_array_equal(found(to_bfloat16(numbers(1, 1, 3, 3, 4)), numbers(4)), np.full(4, 4.0))
