@@ -9,6 +9,8 @@ A-profile, part C7.
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..record import record
 from .target import Target
 
@@ -45,10 +47,28 @@ UNITS: tuple[Unit, ...] = (
     Unit("fmlal", "float16", "aarch64", ("asimdfhm",), 1, used=False),
     Unit("vpdpbusd", "int8", "x86_64", ("avx512_vnni",), 4, 64),
     Unit("vpdpbusd", "int8", "x86_64", ("avx_vnni",), 4, 32),
-    Unit("tdpbusd", "int8", "x86_64", ("amx_tile", "amx_int8"), 64, 64, used=False),
+    Unit("tdpbusd", "int8", "x86_64", ("amx_tile", "amx_int8"), 64, 64),
     Unit("usdot", "int8", "aarch64", ("i8mm",), 4),
 )
 """The units, those that our kernels prefer first."""
+
+
+_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
+"""The number of a system call of Linux on x86-64, its command, and the state of the tiles."""
+
+
+@cache
+def tiles_refused() -> bool:
+    """Whether Linux refuses this process the state of AMX's tiles; it is asked once.
+
+    kernels/quantized/tiles.c asks too, and multiplies vectors then.
+    """
+    import ctypes
+
+    try:
+        return bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA))
+    except (OSError, AttributeError):
+        return True
 
 
 def unit_for(target: Target, format: str) -> Unit | None:

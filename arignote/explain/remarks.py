@@ -7,6 +7,7 @@
     on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
     in float32       operands in 16 bits whose products the processor multiplies in float32
+    in vectors       bytes that the tiles of AMX would multiply, if Linux gave their state to this process
     small steps      a loop whose steps compute so little that the work around them takes longer
 
 The bodies of loops and choices have remarks too.  Remarks are read off the optimized graph and the program, on demand:
@@ -31,6 +32,7 @@ from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.assumed import AssumeEqual
+from ..ops.lowered.byte_sums import ByteProduct
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.fused_product import FusedProduct
 from ..ops.lowered.region import Region
@@ -44,14 +46,14 @@ from ..optdb.rules.quantized.narrow import FORMATS as NARROW
 from ..record import record
 from ..record.spelling import counted
 from ..targets.current import current
-from ..targets.units import lacking
+from ..targets.units import lacking, tiles_refused
 from .replay import word
 
 SHOWN = 40
 """Most remarks that `str` shows."""
 KINDS = (
-    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "in float32", "small steps",
-    "assumed",
+    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "in float32",
+    "in vectors", "small steps", "assumed",
 )  # fmt: skip
 SMALL_STEP = 64
 """Numbers of a step up to which a loop has small steps; the work around a step takes as long as some 100 additions."""
@@ -144,7 +146,7 @@ def _remarks(graph: FunctionGraph, ran: Collection[str], program: Any, title: st
     texts = _Texts(graph, program)
     found = [*_fusion(graph, ran, texts), *_products(graph, texts), *_in_place(graph, ran, texts)]
     found += [*_vectors(program, texts), *_one_thread(program, texts, title), *_host(program, texts)]
-    found += [*_small_steps(program, texts), *_in_float32(graph, texts)]
+    found += [*_small_steps(program, texts), *_in_float32(graph, texts), *_in_vectors(graph, texts)]
     place = {texts(node): n for n, node in enumerate(graph.order)}
     found.sort(key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind))
     return [replace(r, what=f"{r.what}, inside {title}") for r in found] if title else found
@@ -359,6 +361,16 @@ def _in_float32(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
                 f"{counted(len(rounding), 'kernel')} round to {form.name} for layers that multiply float32: the target "
                 f"lacks {missing}",
             )  # fmt: skip
+
+
+def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
+    """Yield a remark if Linux refuses the tiles that would multiply bytes."""
+    products = [node for node in graph.order if isinstance(node.op, ByteProduct)]
+    if products and "amx_int8" in current().features and tiles_refused():
+        yield texts.remark(
+            "in vectors", products[0], "Linux refuses this process the state of AMX's tiles",
+            "run outside of a sandbox or virtual machine that hides it",
+        )  # fmt: skip
 
 
 def _rounds(node: Apply, form: Any) -> bool:

@@ -362,7 +362,8 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                         const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
                         if (outside || i < at->above || i >= at->below) {
                             for (i64 c = 0; c < channels; c++)
-                                sum = plus_number(sum, no_numbers, w + ((i * of->kernel[1] + j) * channels + c) * at->width);
+                                sum = plus_number(sum, no_numbers,
+                                                  w + ((i * of->kernel[1] + j) * channels + c) * at->width);
                             continue;
                         }
                         const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])

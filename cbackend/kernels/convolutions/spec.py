@@ -133,7 +133,7 @@ CONVOLUTION = KernelSpec(
 )
 
 WORD_CONVOLUTION = replace(
-    CONVOLUTION, name="word_convolution", about="The same of bfloat16 numbers, whose sums and y are float; see words.c.",
+    CONVOLUTION, name="word_convolution", about="The same of bfloat16 numbers; sums and y are float.",
     table=NARROW, function="convolve_words", only="", struct=CONVOLUTION.c_struct,
 )  # fmt: skip
 

@@ -27,6 +27,7 @@ from arignote.ops.networks.weights import pack, pack_tiles, shuffled
 from arignote.ops.shapes.creation import Alloc
 from arignote.ops.shapes.lengths import lengths_of
 from arignote.optdb.rules.linalg.packed import lanes_of
+from arignote.optdb.rules.quantized.narrow import FORMATS
 from arignote.targets.current import using
 
 SIZE = WIDE.vector // 8
@@ -73,7 +74,8 @@ singular, WORD = T.tensor("singular", "float32", (2, 3, 4, 4)), WIDE.vector // 4
 KERNELS, EIGHTH = (T.constant(np.full((2, 3, 1, 1), v, "float32")) for v in (1 + 2**-8 + 2**-10, 1 + 2**-7))
 EVEN, words = T.constant(np.ones((2, 4, 1, 1), "float32")), T.tensor("words", "uint16", (1, 1, 3, 3, WORD))
 PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
-NEAR = {"bfloat16": lambda v: from_bfloat16(T.to_bfloat16(v)), "float16": lambda v: T.cast(T.cast(v, "float16"), "float32")}
+BIAS = np.r_[1, 1, np.zeros(WORD - 2)].astype("float32")
+NEAR = {name: form.rounded for name, form in FORMATS.items()}
 with using(WIDE):
     LANES = lanes_of("float64")
 
@@ -256,8 +258,8 @@ ROWS = [
     ("local_float16_matmul", T.dot(singles, turning), T.dot(NEAR["float16"](singles), NEAR["float16"](turning))),
     (
         "local_bfloat16_pairs",
-        BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(from_bfloat16(words), EVEN, T.constant(np.ones(2, "float32"))),
-        PAIRED(words, T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(np.r_[1, 1, np.zeros(WORD - 2)].astype("float32"))),
+        BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(from_bfloat16(words), EVEN, T.constant(BIAS[:2])),
+        PAIRED(words, T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(BIAS)),
     ),
     (
         "local_axes_after_product",

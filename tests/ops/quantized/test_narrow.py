@@ -132,8 +132,10 @@ def test_pairs_have_the_bits_of_the_definition():
     size = current().vector // 4
     cases = [
         pairs_case(size, 2 * size, 2 * size, (3, 3), padding=((1, 1), (1, 1))),
-        pairs_case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))), pairs_case(size, 3 * size, size, (1, 1)),
-        pairs_case(size, 2 * size, 2 * size, (3, 3), dilation=(2, 2)), pairs_case(size, 5 * size, 2, (3, 1), stride=(2, 1)),
+        pairs_case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))),
+        pairs_case(size, 3 * size, size, (1, 1)),
+        pairs_case(size, 2 * size, 2 * size, (3, 3), dilation=(2, 2)),
+        pairs_case(size, 5 * size, 2, (3, 1), stride=(2, 1)),
         pairs_case(size, 4 * size, size, (3, 3), groups=2, padding=((1, 1), (1, 1))), pairs_case(2, 4, 6, (2, 2)),
         pairs_case(size, size, 4 * size, (1, 1), stride=(2, 2)),
     ]  # fmt: skip
