@@ -256,10 +256,10 @@ def register_integers(db: SequenceDB) -> None:
 
 
 def asked_for(tag: str, rules: Sequence[Rule]) -> TopoDB:
-    """Return rules that only queries with the tag run."""
+    """Return rules that only queries with the tag run; those that round nothing have the tag "unsafe" as well."""
     db = TopoDB()
     for rule in rules:
-        db.register(rule.name, rule, tag)
+        db.register(rule.name, rule, tag, *(() if rule.contract.bits else ("unsafe",)))
     return db
 
 
@@ -305,10 +305,7 @@ def layout_db() -> SequenceDB:
     db.register("pools_of_blocks", filled(TopoDB(), (layout_pools.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
-    tiles = TopoDB()
-    for rule in winograd.WINOGRAD:  # for queries that name the tag
-        tiles.register(rule.name, rule, "winograd", "unsafe")
-    db.register("tiles", tiles, "winograd", position=0.5)
+    db.register("tiles", asked_for("winograd", winograd.WINOGRAD), "winograd", position=0.5)
     db.register("pairs_of_bfloat16", asked_for("bfloat16", bfloats.PAIRS), "bfloat16", position=0.9)
     return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 

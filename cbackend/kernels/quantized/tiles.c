@@ -11,7 +11,7 @@
 enum { TILE_ROWS = 16, TILE_WORDS = 16, TILE_BYTES = 64 };
 enum { SUMS = 0, LEFT = 2, RIGHT = 3, LAST_LEFT = 5, LAST_RIGHT = 6 }; /* tiles; sums and right sides are two each */
 
-/* What ldtilecfg loads: rows of each tile, and bytes of a row. */
+/* The shapes that ldtilecfg loads: rows of each tile, and bytes of a row. */
 typedef struct tile_shapes {
     unsigned char palette, start, none[14];
     unsigned short bytes[16];

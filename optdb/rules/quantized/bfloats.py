@@ -12,6 +12,7 @@ The sum of the first form has another order, and nothing else changes.  In the o
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +27,25 @@ from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
+from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target
-from ....targets.units import lacking, unit_for
 from ...contract import narrows, relaxes
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
 
+units: Any = lazy.module("....targets.units", __package__)
+
 
 def multiplies_bfloats(target: Target) -> bool:
     """Whether the target has an instruction for pairs of bfloat16 numbers; else products of float32 are as fast."""
-    return unit_for(target, "bfloat16") is not None
+    return units.unit_for(target, "bfloat16") is not None
+
+
+def lacking_unit() -> str:
+    """Return the unit that the current target would need; empty if it has one."""
+    return units.lacking(current(), "bfloat16")  # type: ignore[no-any-return]
 
 
 def reads_fewer_bytes(a: Variable, b: Variable) -> bool:
@@ -111,7 +119,7 @@ def convolution_of_pairs(node: Node) -> Variable | None:
 STORED: list[Rule] = [
     node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
               contract=relaxes("rounding", "signed zero"),
-              lacking=lambda: lacking(current(), "bfloat16"),
+              lacking=lacking_unit,
               formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
 ]  # fmt: skip
 ROUNDED: list[Rule] = [
@@ -121,7 +129,7 @@ ROUNDED: list[Rule] = [
 ]  # fmt: skip
 PAIRS: list[Rule] = [
     node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=from_bfloat16,
-              contract=relaxes("rounding", "signed zero", "underflow"), lacking=lambda: lacking(current(), "bfloat16"),
+              contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
               formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),
 ]  # fmt: skip
 """Convolutions, whose numbers below 2^-126 the instruction takes for zero."""

@@ -185,6 +185,10 @@ NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_bloc
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
+    "local_bfloat16_convolution": "the operands are rounded afterwards",
+    "local_bfloat16_matmul": "the operands are rounded afterwards",
+    "local_float16_convolution": "the operands are rounded afterwards",
+    "local_float16_matmul": "the operands are rounded afterwards",
     "local_bytes_in_blocks": "the weights are laid in blocks afterwards",
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
