@@ -110,8 +110,8 @@ class Target:
     def flags(self) -> tuple[str, ...]:
         """The flags of gcc and clang for this target."""
         if self.arch == "aarch64":
-            more = "".join(f"+{flag}" for name, flag in _ARM_FLAGS.items() if name in self.features)
-            return (f"-march=armv8.2-a{more}",) if more else ()
+            added = "".join(f"+{flag}" for name, flag in _ARM_FLAGS.items() if name in self.features)
+            return (f"-march=armv8.2-a{added}",) if added else ()
         if self.arch != "x86_64":
             return tuple(f"-m{f.replace('_', '-')}" for f in self.features) if self.arch == "wasm32" else ()
         level = max((l for l, of in LEVELS.items() if set(of) <= set(self.features)), key=lambda l: len(LEVELS[l]))

@@ -22,7 +22,6 @@ from ....ops.elementwise.records import from_bfloat16
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
-from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
@@ -35,6 +34,7 @@ from ...contract import narrows, relaxes
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
 
+narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
 units: Any = lazy.module("....targets.units", __package__)
 
 
@@ -110,7 +110,7 @@ def convolution_of_pairs(node: Node) -> Variable | None:
         return None
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
-    made = BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups)
+    made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups)
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
     return made(bits, constant(made.packed(kernels.data)), constant(numbers))  # type: ignore[no-any-return]

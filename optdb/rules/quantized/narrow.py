@@ -11,8 +11,6 @@ rounds the layers of its choice by the same functions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....graph import Constant, Variable
@@ -24,20 +22,19 @@ from ....ops.linalg.blas import Dot, MatMul
 from ....ops.networks.convolution import Convolution, KernelGradient
 from ....ops.networks.functions import Softmax
 from ....ops.networks.quantized import Dequantize
-from ....record import record
 from ...contract import Contract, narrows, relaxes
 from ...rule import Rule, node_rule
 from ..blocks.parts import amid, without_zeros
 from ..facts import Node, producer
 
 
-@record
 class Narrow:
     """A format of 16 bits: `bits` of its significand, and the largest number."""
 
-    name: str
-    bits: int
-    largest: float
+    __slots__ = ("bits", "largest", "name")
+
+    def __init__(self, name: str, bits: int, largest: float) -> None:
+        self.name, self.bits, self.largest = name, bits, largest
 
     def stored(self, x: np.ndarray) -> np.ndarray:
         """Return float32 numbers in this format: float16, or the bits of bfloat16 numbers as uint16."""
@@ -115,28 +112,21 @@ def with_rounded(node: Node, form: Narrow) -> Variable | None:
     return node.op(left, near[1], *lengths)  # type: ignore[no-any-return]
 
 
-def _rules(form: Narrow, products: Any, least_rank: int) -> list[Rule]:
-    """Return the rules of a format; `products`: the ops of the second one; `least_rank`: that of a right operand."""
-    name, contract = form.name, form.contract
+def _rule(form: Narrow, least_rank: int) -> Rule:
+    """Return the rule of a format; `least_rank`: that of a right operand of a product."""
 
-    def product(node: Node) -> Variable | None:
-        return with_rounded(node, form) if node.inputs[1].ndim >= least_rank else None
+    def rounded(node: Node) -> Variable | None:
+        is_product = isinstance(node.op, (Dot, MatMul))
+        return None if is_product and node.inputs[1].ndim < least_rank else with_rounded(node, form)
 
-    return [
-        node_rule(
-            f"local_{name}_convolution", (Convolution, KernelGradient), lambda node: with_rounded(node, form),
-            contract=contract,
-            formula=f"convolution(x, w) -> convolution(rounded(x), rounded(w))  for float32, to {name}",
-        ),
-        node_rule(
-            f"local_{name}_matmul", products, product, contract=contract,
-            formula=f"matmul(x, y) -> matmul(rounded(x), rounded(y))  for float32, to {name}",
-        ),
-    ]  # fmt: skip
+    return node_rule(
+        f"local_{form.name}_operands", (*LAYERS, KernelGradient), rounded, contract=form.contract,
+        formula=f"convolution(x, w) -> convolution(rounded(x), rounded(w))  for float32, to {form.name}; or matmul",
+    )  # fmt: skip
 
 
 ROUNDED: dict[str, list[Rule]] = {
-    "bfloat16": _rules(FORMATS["bfloat16"], MatMul, 3),
-    "float16": _rules(FORMATS["float16"], (Dot, MatMul), 1),
+    "bfloat16": [_rule(FORMATS["bfloat16"], 3)],
+    "float16": [_rule(FORMATS["float16"], 1)],
 }
 """The rules of each format; bfloats.py has that of bfloat16 for a single matrix."""
