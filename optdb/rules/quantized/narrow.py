@@ -76,7 +76,7 @@ class Narrow:
 
 
 FORMATS: dict[str, Narrow] = {
-    "bfloat16": Narrow("bfloat16", 8, float(widened(np.array(0x7F7F)))),
+    "bfloat16": Narrow("bfloat16", 8, (2 - 2.0**-7) * 2.0**127),
     "float16": Narrow("float16", 11, 65504.0),
 }
 """The formats of 16 bits by name, which are the tags of their rules."""
