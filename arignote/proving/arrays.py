@@ -18,22 +18,21 @@ from typing import Any
 import numpy as np
 import z3
 
-from arignote.graph import Apply, Constant, FunctionGraph, Variable, toposort
-from arignote.ops.core.interpret import evaluate_node
-from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
-from arignote.ops.linalg.assumptions import Assume
-from arignote.ops.linalg.blas import Dot, MatMul
-from arignote.ops.linalg.determinants import Det, SlogDet
-from arignote.ops.linalg.factorizations import Cholesky
-from arignote.ops.linalg.solving import Inverse, Solve, SolveTriangular
-from arignote.ops.lowered.phrases import Mean
-from arignote.ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from arignote.ops.reductions.reduce import Reduce
-from arignote.ops.reductions.unbroadcasting import SumTo
-from arignote.ops.shapes.conditions import Check
-from arignote.ops.shapes.lengths import Shape, ShapeI
-
-from .terms import NotTranslated, Term, Vacuous
+from ..graph import Apply, Constant, FunctionGraph, Variable, toposort
+from ..ops.core.interpret import evaluate_node
+from ..ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
+from ..ops.linalg.assumptions import Assume
+from ..ops.linalg.blas import Dot, MatMul
+from ..ops.linalg.determinants import Det, SlogDet
+from ..ops.linalg.factorizations import Cholesky
+from ..ops.linalg.solving import Inverse, Solve, SolveTriangular
+from ..ops.lowered.phrases import Mean
+from ..ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ..ops.reductions.reduce import Reduce
+from ..ops.reductions.unbroadcasting import SumTo
+from ..ops.shapes.conditions import Check
+from ..ops.shapes.lengths import Shape, ShapeI
+from .terms import NotTranslated, Term, Vacuous, apply_scalar
 
 MOVERS = ("arignote.ops.shapes.", "arignote.ops.lowered.blocked", "arignote.ops.lowered.assumed")
 """Modules whose ops may only move elements; each use is checked on several numberings."""
@@ -78,12 +77,6 @@ def lifted(theory: Any, value: Known, dtype: str) -> Array:
     if value.size > LARGEST:
         raise NotTranslated(f"an array of {value.size} elements")
     return Array(objects(value.shape, [theory.constant(v, dtype) for v in value.flat]), dtype)
-
-
-def apply_scalar(theory: Any, name: str, operands: Sequence[Term]) -> Term:
-    op = ELEMENTWISE[name]
-    dtypes, result = op.loop(tuple(t.dtype for t in operands))
-    return theory.apply(op, operands, dtypes, result)
 
 
 class Translation:
