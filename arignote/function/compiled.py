@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..explain.why import Answers, Why
     from ..optdb.rule import Rule
     from ..optdb.why_not import Explanation
+    from ..proving.proof import Proof
     from ..tuning.schedules import Schedules
     from .bind import Bound
 
@@ -254,6 +255,11 @@ class Function:
     def trace(self) -> Trace:
         """Every rewrite, in order, to filter and step through; see `arignote.trace`."""
         return later.trace.Trace(self.unoptimized_graph, self.journal, self.optimizer_profile)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """The proof of every rewrite by the solver Z3; see `ag.prove`."""
+        return later.proof.prove(self)
 
     @property
     def remarks(self) -> Remarks:

@@ -51,9 +51,7 @@ def disagreements(
     return wrong
 
 
-def _real_disagreements(
-    contract: Contract, a: np.ndarray, b: np.ndarray, scale: float, finite: bool
-) -> np.ndarray:
+def _real_disagreements(contract: Contract, a: np.ndarray, b: np.ndarray, scale: float, finite: bool) -> np.ndarray:
     if a.dtype.kind != "f":
         return a != b
     relaxed = contract.relaxed

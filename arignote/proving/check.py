@@ -18,17 +18,19 @@ import z3
 
 from ..graph import Apply, Constant, FunctionGraph, Variable, leaves, rebuild
 from ..ops.elementwise.records import Cast, Elementwise
+from ..ops.lowered.assumed import BrokenAssumption
 from ..ops.lowered.byte_tables import LookUp
 from ..ops.networks.fixed_point import Requantize
 from ..ops.networks.quantized import Dequantize, Quantize
 from ..ops.shapes.shape import DimShuffle
-from .arrays import Array, Known, Translation, leaf, objects
+from .arrays import Translation
 from .claims import Claim, Instance
 from .lengths import fixings, shapes_of
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
 from .models import Arrays, concrete, replayed, value_of
 from .reals import MOST_PATHS, Reals
 from .terms import NotTranslated, OutOfFormat, Vacuous, limit
+from .values import Array, Known, leaf, objects
 
 PROVED, BOUNDED, UNPROVED, REFUTED, NEVER = "proved", "bounded", "unproved", "refuted", "never"
 """`never`: the graph fails for all arrays that were tried, so that there is nothing to prove."""
@@ -341,7 +343,13 @@ def translated(
     for graph in (instance.before, instance.after):
         theory.raises = []
         translation = kind(theory)
-        values = translation.run(graph, {v: leaves[v] for v in graph.inputs})
+        try:
+            values = translation.run(graph, {v: leaves[v] for v in graph.inputs})
+        except BrokenAssumption as error:
+            raise Vacuous(str(error)) from None
+        except (ValueError, IndexError) as error:  # lengths do not agree
+            kind_of = Vacuous if graph is instance.before else NotTranslated
+            raise kind_of(str(error).splitlines()[0]) from None
         sides.append((values, list(theory.raises)))
     (before, raises), (after, raises_after) = sides
     pairs: tuple[list[Any], list[Any]] = ([], [])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..graph import FunctionGraph, Variable
-from .arrays import trial
 from .claims import is_of_lengths, outcome
+from .values import trial
 
 LENGTHS = (0, 1, 2, 3)
 MOST_SHAPES = 10
