@@ -6,7 +6,7 @@ after the other, with bounds that are only known at run time, Z3 decides whether
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import z3

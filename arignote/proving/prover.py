@@ -72,7 +72,9 @@ class Prover:
         """The rule or optimizer of this name; None if there is none."""
         if name in self._own:
             return self._own[name]
-        return None if name not in optdb else optdb[name]
+        if name in optdb:
+            return optdb[name]
+        return None
 
     def contract_of(self, name: str) -> Contract:
         """The contract of a rule or an optimizer; that of equal bits if it states none."""
