@@ -241,13 +241,14 @@ class Function:
 
         Args:
             subject: "partition" for the engines that run parts of the function, and the estimates that led to them;
-                "assumptions" for the lengths that it takes as equal.
+                "assumptions" for the lengths that it takes as equal; "egraph" for what equality saturation found.
         """
         about = {
             "": later.explain.explanation, "partition": later.partition.lines, "assumptions": later.assumptions.lines,
+            "egraph": later.explain.saturated,
         }  # fmt: skip
         if subject not in about:
-            expected = '"partition", "assumptions", or None for all stages'
+            expected = '"partition", "assumptions", "egraph", or None for all stages'
             raise ValueError(f"explain: subject is {subject!r}; expected {expected}")
         return Text("\n".join(about[subject](self)))
 
