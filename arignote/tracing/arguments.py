@@ -10,6 +10,7 @@ A form (see tree.py) has further parts here:
 from __future__ import annotations
 
 import functools
+import random
 import sys
 import types
 from collections.abc import Iterator
@@ -157,6 +158,8 @@ class Arguments:
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
+        if kind is np.random.Generator:
+            return Object(type(value.bit_generator), self._number(value))
         if has_state(value):
             return Object(kind, self._number(value))
         if is_record(value) and not is_hashable(value):
@@ -213,10 +216,11 @@ def static(value: Any) -> Static:
 
 
 def require_no_draws(value: Any) -> None:
-    """Raise TypeError for a random generator of NumPy."""
-    if hasattr(type(value), "bit_generator"):
+    """Raise TypeError for a random generator that a trace cannot follow: of Python, or of NumPy's older kind."""
+    if hasattr(type(value), "bit_generator") or isinstance(value, (np.random.RandomState, random.Random)):
         raise TypeError(
-            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
+            f"{shown(value)} would draw its numbers once, while the function is traced; pass "
+            "np.random.default_rng(seed), or use T.random.RandomStream(seed)"
         )
 
 
@@ -227,9 +231,11 @@ _STANDARD = sys.stdlib_module_names - {"__main__", "types"}
 def has_state(value: Any) -> bool:
     """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call.
 
-    Instances of the standard library's classes, such as locks and files, are used as they are.
+    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used as they are.
     """
     kind = type(value)
+    if kind is np.random.Generator:
+        return True
     if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
         return False
     package = kind.__module__.partition(".")[0]

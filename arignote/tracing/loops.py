@@ -208,6 +208,7 @@ class _Loop:
 
     def while_(self, goes_on: Callable[[], Any], body: Callable[[], None]) -> None:
         before = goes_on()
+        self.before, self.stored = self.get(), dict(self.trace.stored)  # a test may draw, and write to arrays
 
         def step() -> Any:
             body()

@@ -18,6 +18,7 @@ from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
+from ..ops.random.generator_states import advance
 from ..ops.shapes.lengths import tensor_to_dim
 from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
@@ -57,7 +58,11 @@ class Traced(NamedTuple):
             found = Leaves(found, objects.__getitem__, values)
         made = unflat(self.form, found)
         for number, name, form in self.writes:
-            setattr(objects[number], name, unflat(form, found))
+            target, value = objects[number], unflat(form, found)
+            if type(target) is np.random.Generator:
+                advance(target, value)
+            else:
+                setattr(target, name, value)
         return made
 
     def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
@@ -207,7 +212,8 @@ class _Tracing:
             if _random_states() != draws:
                 raise TypeError(
                     f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
-                    "once, while it is traced; use rng = T.random.RandomStream(seed)"
+                    "once, while it is traced; take rng = np.random.default_rng(seed) as an argument, or use "
+                    "T.random.RandomStream(seed)"
                 )
             stores = self._stores()
             outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
