@@ -10,7 +10,6 @@ A form (see tree.py) has further parts here:
 from __future__ import annotations
 
 import functools
-import random
 import sys
 import types
 from collections.abc import Iterator
@@ -158,7 +157,7 @@ class Arguments:
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
-        if kind is np.random.Generator:
+        if is_generator(value):
             return Object(type(value.bit_generator), self._number(value))
         if has_state(value):
             return Object(kind, self._number(value))
@@ -171,6 +170,12 @@ class Arguments:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return self.numbers[id(value)]
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator of NumPy; asking `np.random` for the class would load it."""
+    kind = type(value)
+    return kind.__name__ == "Generator" and kind.__module__ == "numpy.random._generator"
 
 
 def has_leaves(structure: Form) -> bool:
@@ -217,7 +222,9 @@ def static(value: Any) -> Static:
 
 def require_no_draws(value: Any) -> None:
     """Raise TypeError for a random generator that a trace cannot follow: of Python, or of NumPy's older kind."""
-    if hasattr(type(value), "bit_generator") or isinstance(value, (np.random.RandomState, random.Random)):
+    older, pythons = (sys.modules.get(name) for name in ("numpy.random.mtrand", "random"))
+    kinds: Any = (*([older.RandomState] if older else []), *([pythons.Random] if pythons else []))
+    if hasattr(type(value), "bit_generator") or isinstance(value, kinds):
         raise TypeError(
             f"{shown(value)} would draw its numbers once, while the function is traced; pass "
             "np.random.default_rng(seed), or use T.random.RandomStream(seed)"
@@ -234,7 +241,7 @@ def has_state(value: Any) -> bool:
     A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used as they are.
     """
     kind = type(value)
-    if kind is np.random.Generator:
+    if is_generator(value):
         return True
     if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
         return False

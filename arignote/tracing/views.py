@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from ..ops.core.traced import ASKED
 from ..ops.random.generator_states import state_now
 from ..record import lazy
@@ -29,6 +27,7 @@ from .arguments import (
     Static,
     has_leaves,
     has_state,
+    is_generator,
     require_no_draws,
 )
 from .scopes import Scope, scope_of
@@ -75,7 +74,7 @@ class Objects:
         """Return the view of an object."""
         if number not in self.views:
             original = self._arguments.objects[number]
-            if type(original) is np.random.Generator:
+            if is_generator(original):
                 handle = self.read(number, "state", current_value(original, "state"), NUMBERS_HELD)
                 self.views[number] = generators.TracedGenerator(handle, number, original)
             else:
@@ -223,7 +222,7 @@ def static_attribute(original: Any, name: str) -> Any:
 
 def current_value(original: Any, name: str) -> Any:
     """The value of an attribute that a trace has read; of a generator its state, an array."""
-    if type(original) is np.random.Generator:
+    if is_generator(original):
         return state_now(original)
     found = static_attribute(original, name)
     if found is _MISSING:
