@@ -128,8 +128,10 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
             given[k] = array(results[k - op.states.start])
     kernel = element_kernel(node, count, given, list(map(array, results)), len(numbers))
     reads = [p.arrays[node.inputs[i.source]] for i in kernel.inputs]
-    arguments = [*numbers, *results, *reads, Detail(), Poll()]
-    p.call(kernel, arguments, results, reads)
+    like = [results[o.source] for o in kernel.outputs[len(results) :]]
+    writes = [*results, *(p.fresh(a.dtype, a.lengths) for a in like)]
+    arguments = [*numbers, *writes, *reads, Detail(), Poll()]
+    p.call(kernel, arguments, writes, reads)
     _put(p, node, results)
 
 
