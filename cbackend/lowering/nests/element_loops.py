@@ -90,7 +90,7 @@ def element_kernel(
     return Kernel(comment, 0, outputs, inputs, body, fallible=True, signature=tuple(signature))
 
 
-def _is_vector_loop(node: Apply) -> bool:
+def is_vector_loop(node: Apply) -> bool:
     """Whether a node of a body becomes a loop over elements, or a part of one."""
     op = unmarked(node.op)
     if isinstance(op, IncSubtensor):
@@ -279,7 +279,7 @@ class _Writer(Vectors):
 
     def _strips(self, op: Scan, t: ir.Local, steps: ir.Expr, ended: ir.Local | None, body: ir.Body) -> None:
         """Write the loop over the steps, in strips if there may be many: after each one Ctrl-C is looked for."""
-        loops = any(isinstance(unmarked(node.op), Scan) or _is_vector_loop(node) for node in nodes_within(op.graph))
+        loops = any(isinstance(unmarked(node.op), Scan) or is_vector_loop(node) for node in nodes_within(op.graph))
         strip = STRIP_OF_LOOPS if loops else STRIP
         if isinstance(steps, ir.Const) and steps.value.real <= strip:
             self.add(ir.For(t.name, ir.ZERO, steps, body))
