@@ -26,7 +26,9 @@ from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
+from ....ops.shapes.indexing import IncSubtensor, part_dims
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor
+from ....ops.shapes.shape import BroadcastTo
 from ....profiling import OptimizerProfile
 from ....record import record
 from ....targets.current import current
@@ -132,6 +134,10 @@ class Assumed:
                 joint.setdefault(tuple(dict.fromkeys(map(dims_of, node.inputs))), node)
             elif isinstance(node.op, Scan):
                 loops.append(node)
+            elif isinstance(node.op, IncSubtensor):
+                part = _written_dims(node)
+                if None not in part:
+                    joint.setdefault((dims_of(_written_value(node)), part), node)  # type: ignore[arg-type]
         for shapes, node in joint.items():
             for pair in _side_by_side(shapes):
                 if pair not in seen:
@@ -267,21 +273,31 @@ class Assumed:
         separate: set[Apply] = set()
         cost = 0.0
         for node in self.graph.order:
-            if isinstance(node.op, SumTo) and self._become_equal(*node.inputs):
+            if isinstance(node.op, SumTo) and self._become_equal(dims_of(node.inputs[0]), dims_of(node.inputs[1])):
+                return True
+            if isinstance(node.op, IncSubtensor) and self._is_computed_in_place(node):
                 return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner
                 if above is None or above in separate or not isinstance(above.op, Pointwise):
                     continue
-                if operand.ndim == node.out.ndim and self._become_equal(operand, node.out):
+                if operand.ndim == node.out.ndim and self._become_equal(dims_of(operand), dims_of(node.out)):
                     separate.add(above)
                     cost += work(above)
                     if cost > enough or len(self.graph.uses[operand]) > 1:
                         return True
         return False
 
-    def _become_equal(self, a: Variable, b: Variable) -> bool:
-        mine, others = dims_of(a), dims_of(b)
+    def _is_computed_in_place(self, node: Apply) -> bool:
+        """Whether a value that is written to a part is then as long as the part, so that it needs no copy."""
+        value = _written_value(node)
+        if value.owner is None or not isinstance(value.owner.op, Pointwise):
+            return False
+        part = _written_dims(node)
+        return None not in part and self._become_equal(dims_of(value), part)  # type: ignore[arg-type]
+
+    def _become_equal(self, mine: Sequence[Dim], others: Sequence[Dim]) -> bool:
+        mine, others = tuple(mine), tuple(others)
         return mine != others and [*map(self.canonical, mine)] == [*map(self.canonical, others)]
 
 
@@ -318,6 +334,20 @@ def _side_by_side(shapes: Sequence[tuple[Dim, ...]]) -> Iterator[tuple[Dim, Dim]
     for axis in range(1, 1 + max(map(len, shapes), default=0)):
         lengths = [shape[-axis] for shape in shapes if len(shape) >= axis and shape[-axis] != 1]
         yield from pairwise(part for length in lengths for part in _met(length))
+
+
+def _written_dims(node: Apply) -> tuple[Dim | None, ...]:
+    """Return the lengths of the part that an IncSubtensor node writes."""
+    x, _, *indices = node.inputs
+    return part_dims(node.op.spec, x, indices)  # type: ignore[attr-defined]
+
+
+def _written_value(node: Apply) -> Variable:
+    """Return what an IncSubtensor node writes, before it is broadcast to the part."""
+    value = node.inputs[1]
+    while value.owner is not None and isinstance(value.owner.op, BroadcastTo):
+        value = value.owner.inputs[0]
+    return value
 
 
 def _met(length: Dim) -> Sequence[Dim]:
