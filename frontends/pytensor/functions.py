@@ -181,7 +181,7 @@ class Drawing:
 
     def __init__(self, cells: Sequence[list[Any]]) -> None:
         held = {id(cell[0]): cell[0].bit_generator.lock for cell in cells if cell[0] is not None}
-        self._held: list[Any] = [held[key] for key in sorted(held)]  # one order for all, or two calls could wait forever
+        self._held: list[Any] = [held[key] for key in sorted(held)]  # one order for all, or two could wait forever
 
     def __enter__(self) -> None:
         for lock in self._held:
