@@ -109,6 +109,9 @@ ZOO = [
     T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(SparseColumns(3, 5, 4))(F[None], F, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(TwoOfFour(3, 5, 4))(F[None], F, T.cast(V, "int32")),
+    T.BfloatConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, (4, 4, 1, 1))(
+        T.cast(T.ToBlocks(4)(X[None, None]), "uint16"), T.cast(V, "uint16"), F
+    ),
     T.BfloatDot()(F[None], T.cast(Y, "uint16")),
     T.PackedProduct(Bfloats(3, 5, 4, 2))(F[None], T.cast(V, "uint16")),
     T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),
