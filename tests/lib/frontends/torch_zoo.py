@@ -120,7 +120,7 @@ _DETECTION = (
     "fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "fcos_resnet50_fpn",
     "retinanet_resnet50_fpn", "retinanet_resnet50_fpn_v2", "ssd300_vgg16", "ssdlite320_mobilenet_v3_large",
 )  # fmt: skip
-_VIDEO = {"mc3_18": (4, 32), "r2plus1d_18": (4, 32), "r3d_18": (4, 32), "s3d": (16, 64), "swin3d_t": (4, 64)}
+_VIDEO = {"mc3_18": (4, 32), "r2plus1d_18": (4, 32), "r3d_18": (4, 32), "swin3d_t": (4, 64)}
 TORCHVISION: dict[str, Maker] = {
     **{name: _image(name, size, 1 if size > 64 else 2) for size, names in _IMAGES.items() for name in names},
     **{f"segmentation.{name}": _segmentation(name) for name in _SEGMENTATION},
