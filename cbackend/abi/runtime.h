@@ -121,4 +121,5 @@ typedef struct ag_runtime {
     void (*span_count)(const double *span, i64 *count);
     i32 (*looped)(struct ag_call *call, const struct ag_loop *loop, i64 n, i64 *count);
     i64 (*step_count)(struct ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even);
+    const struct ag_copies *copies; /* of tiles and strips: see copies.h */
 } ag_runtime;

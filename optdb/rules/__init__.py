@@ -9,6 +9,7 @@ gives another value where there is a NaN, an infinity or an overflow has the tag
     reductions     reductions, sums to a shape
     linalg         products and their BLAS forms, factorizations, known structure of matrices
     networks       softmax, normalization, pools, attention
+    search         all forms of a graph side by side, and the cheapest of them
     reading        expressions as people write them
     blocks         channels of images in blocks
     quantized      networks in integers, numbers of few bits
@@ -79,6 +80,7 @@ from .quantized import narrow as narrow_layers
 from .quantized.storage import FORMATS, StoreWeights
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
+from .search.saturation import EGraphOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
 guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
@@ -185,6 +187,7 @@ def default_db() -> SequenceDB:
     db.register("drain_specify_assumptions", solving.drain_specify_assumptions, *both, position=1.6)
     db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", *fewer_errors, position=1.61)
     db.register("useless_sum_to", SumToOptimizer(), *run, *fewer_errors, position=1.65)
+    db.register("egraph", egraph(), "relaxes", position=1.67)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     xent = filled(TopoDB(), (softmax.LOGARITHMS,))
@@ -206,6 +209,12 @@ def default_db() -> SequenceDB:
     db.register("print", OptInDB(readable), position=0.9)
     db.known_elsewhere = known_elsewhere
     return db
+
+
+def egraph() -> EGraphOptimizer:
+    """Return equality saturation, by the rules that the greedy passes before it have besides its own."""
+    rules = (rule for group in (*CANONICAL, *STABLE) for rule in group)
+    return EGraphOptimizer(rules=tuple(dict.fromkeys(rules)), conform=TensorConform())
 
 
 def readable(db: OptInDB) -> None:

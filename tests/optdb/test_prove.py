@@ -5,9 +5,10 @@ import pytest
 pytest.importorskip("z3")
 
 from prove import page
-from prove.check import BOUNDED, PROVED, REFUTED
 from prove.verdicts import RULES, TESTED, counted, load, stale, verdict_on
 from prove.wrong_rules import WRONG
+
+from arignote.proving.check import BOUNDED, PROVED, REFUTED
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from arignote.optdb import Rule
 from arignote.optdb.rules import default_db
+from arignote.proving.check import BOUNDED, PROVED, REFUTED
 
-from .check import BOUNDED, PROVED, REFUTED
 from .verdicts import TESTED, Verdict, counted
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"

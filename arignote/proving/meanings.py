@@ -1,279 +1,35 @@
-"""Graphs evaluated on symbolic arrays: arrays of terms of known lengths, with what is concrete computed by NumPy.
-
-An op is translated in the first of these ways that fits:
-
-    by its record     elementwise ops, casts, reductions, products: the theory's own words for each element
-    by its body       lowered ops: the graph that they mean
-    as a mover        ops on shapes and indices: the op itself, run on numbers that stand for elements
-    by its meaning    over the reals: NumPy's operations of `evaluate`, on terms
-    as a function     anything else: equal operands give equal results
-"""
+"""Ops with a translation of their own: reductions, products, softmax, matrices, promises, checks."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import z3
 
-from arignote.graph import Apply, Constant, FunctionGraph, Variable, toposort
-from arignote.ops.core.interpret import evaluate_node
-from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
-from arignote.ops.linalg.assumptions import Assume
-from arignote.ops.linalg.blas import Dot, MatMul
-from arignote.ops.linalg.determinants import Det, SlogDet
-from arignote.ops.linalg.factorizations import Cholesky
-from arignote.ops.linalg.solving import Inverse, Solve, SolveTriangular
-from arignote.ops.lowered.phrases import Mean
-from arignote.ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from arignote.ops.reductions.reduce import Reduce
-from arignote.ops.reductions.unbroadcasting import SumTo
-from arignote.ops.shapes.conditions import Check
-from arignote.ops.shapes.lengths import Shape, ShapeI
+from ..graph import Apply
+from ..ops.elementwise.records import ELEMENTWISE
+from ..ops.linalg.assumptions import Assume
+from ..ops.linalg.blas import Dot, MatMul
+from ..ops.linalg.determinants import Det, SlogDet
+from ..ops.linalg.factorizations import Cholesky
+from ..ops.linalg.solving import Inverse, Solve, SolveTriangular
+from ..ops.lowered.assumed import AssumeEqual, BrokenAssumption, CheckAssumed
+from ..ops.lowered.phrases import Mean
+from ..ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ..ops.reductions.reduce import Reduce
+from ..ops.reductions.unbroadcasting import SumTo
+from ..ops.shapes.conditions import Check
+from .loops import LOOPS
+from .terms import NotTranslated, Term, Vacuous, apply_scalar
+from .values import Array, Known, lifted, objects
 
-from .terms import NotTranslated, Term, Vacuous
+if TYPE_CHECKING:
+    from .arrays import Translation
 
-MOVERS = ("arignote.ops.shapes.", "arignote.ops.lowered.blocked", "arignote.ops.lowered.assumed")
-"""Modules whose ops may only move elements; each use is checked on several numberings."""
-LARGEST = 400
-"""Elements of an array that are translated."""
-
-
-class Array:
-    """An array of terms with its dtype."""
-
-    def __init__(self, items: np.ndarray, dtype: str) -> None:
-        self.items = items
-        self.dtype = dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.items.shape
-
-
-Known = Any
-"""A NumPy array, or an Array."""
-
-
-def objects(shape: Sequence[int], items: Sequence[Any]) -> np.ndarray:
-    made = np.empty(len(items), dtype=object)
-    made[:] = items
-    return made.reshape(shape)
-
-
-def leaf(theory: Any, name: str, dtype: str, shape: Sequence[int]) -> Array:
-    """An unknown array."""
-    positions = list(np.ndindex(*shape))
-    if len(positions) > LARGEST:
-        raise NotTranslated(f"an array of {len(positions)} elements")
-    names = [f"{name}[{','.join(map(str, p))}]" for p in positions]
-    return Array(objects(shape, [theory.leaf(n, dtype) for n in names]), dtype)
-
-
-def lifted(theory: Any, value: Known, dtype: str) -> Array:
-    if isinstance(value, Array):
-        return value
-    if value.size > LARGEST:
-        raise NotTranslated(f"an array of {value.size} elements")
-    return Array(objects(value.shape, [theory.constant(v, dtype) for v in value.flat]), dtype)
-
-
-def apply_scalar(theory: Any, name: str, operands: Sequence[Term]) -> Term:
-    op = ELEMENTWISE[name]
-    dtypes, result = op.loop(tuple(t.dtype for t in operands))
-    return theory.apply(op, operands, dtypes, result)
-
-
-class Translation:
-    """The values of a graph in a theory."""
-
-    def __init__(self, theory: Any) -> None:
-        self.theory = theory
-        self.how: set[str] = set()
-
-    def require_time(self) -> None:
-        """Raise NotTranslated when the time for the rule is over."""
-        if self.theory.clock is not None and self.theory.clock.over:
-            raise NotTranslated("time")
-
-    def run(self, graph: FunctionGraph, given: Mapping[Variable, Known]) -> list[Known]:
-        return self.outputs(graph.order, graph.outputs, dict(given))
-
-    def outputs(self, nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, Known]) -> list[Known]:
-        for node in nodes:
-            self.require_time()
-            inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-            with np.errstate(all="ignore"):
-                results = self.node(node, inputs)
-            known.update(zip(node.outputs, results, strict=True))
-        return [o.data if isinstance(o, Constant) else known[o] for o in outputs]
-
-    def node(self, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
-        op = node.op
-        if isinstance(op, (ShapeI, Shape)) and isinstance(inputs[0], Array):
-            inputs = [np.zeros(inputs[0].shape)]
-        if not any(isinstance(i, Array) for i in inputs) and not self._is_real_number(node):
-            return evaluate_node(node, inputs)
-        own = OWN.get(type(op))
-        if isinstance(op, (Elementwise, Cast)):
-            return [self.elementwise(node, inputs)]
-        if own is not None:
-            return own(self, node, inputs)
-        body = op.body(node.inputs) if hasattr(op, "body") else None
-        if body is not None:
-            nodes = toposort(body, stop_at=node.inputs)
-            known = dict(zip(node.inputs, inputs, strict=True))
-            return self.outputs(nodes, body, known)
-        module = type(op).__module__
-        if module.startswith(MOVERS):
-            moved = self.moved(node, inputs)
-            if moved is not None:
-                return moved
-        if self.theory.name == "reals" or module.startswith("arignote.ops.shapes."):
-            made = self.by_meaning(node, inputs)
-            if made is not None:
-                return made
-        return self.opaque(node, inputs)
-
-    def _is_real_number(self, node: Apply) -> bool:
-        """Whether the node computes a number from others that must not be rounded."""
-        variables = (*node.inputs, *node.outputs)
-        return (
-            self.theory.name == "reals"
-            and isinstance(node.op, Elementwise)
-            and all(v.type.kind == "f" for v in variables)
-        )
-
-    # --- elementwise
-
-    def elementwise(self, node: Apply, inputs: Sequence[Known]) -> Known:
-        op, theory = node.op, self.theory
-        dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
-        arrays = [lifted(theory, i, v.dtype) for i, v in zip(inputs, node.inputs, strict=True)]
-        shape = np.broadcast_shapes(*(a.shape for a in arrays))
-        rows = [np.broadcast_to(a.items, shape).ravel() for a in arrays]
-        if len(rows[0]) > LARGEST:
-            raise NotTranslated(f"an array of {len(rows[0])} elements")
-        if isinstance(op, Cast):
-            made = [theory.cast(t, result) for t in rows[0]]
-        else:
-            made = [theory.apply(op, operands, dtypes, result) for operands in zip(*rows, strict=True)]
-        return Array(objects(shape, made), result)
-
-    # --- movers
-
-    def moved(self, node: Apply, inputs: Sequence[Known]) -> list[Known] | None:
-        """The outputs of an op that only moves elements, which is found by moving numbers; None if it does more."""
-        if len(node.outputs) != 1:
-            return None
-        out = node.outputs[0].dtype
-        same = [k for k, v in enumerate(node.inputs) if v.dtype == out]
-        symbolic = [k for k, i in enumerate(inputs) if isinstance(i, Array)]
-        for lifting in dict.fromkeys([tuple(sorted({*same, *symbolic})), tuple(symbolic)]):
-            if not set(symbolic) <= set(lifting) or any(node.inputs[k].dtype != out for k in lifting):
-                continue
-            try:
-                arrays = {k: lifted(self.theory, inputs[k], out) for k in lifting}
-                return [self._moved(node, inputs, arrays, out)]
-            except (ValueError, IndexError, TypeError, KeyError, NotTranslated):
-                continue
-        return None
-
-    def _moved(self, node: Apply, inputs: Sequence[Known], arrays: dict[int, Array], dtype: str) -> Array:
-        terms = [t for a in arrays.values() for t in a.items.flat]
-        count = len(terms)
-        rng = np.random.default_rng(count)
-        kind = "complex128" if dtype.startswith("complex") else "int64" if dtype != "float16" else "float64"
-        numberings = [
-            np.arange(1, count + 1), -np.arange(1, count + 1), np.arange(count, 0, -1),
-            rng.permutation(count) - count - 7, rng.permutation(count) + 11,
-        ]  # fmt: skip
-        places = None
-        for numbering in numberings:
-            numbers = numbering.astype(kind)
-            if kind == "complex128":
-                numbers = numbers + 1j * numbers[::-1]
-            values, at = list(inputs), 0
-            for k, a in arrays.items():
-                values[k] = numbers[at : at + a.items.size].reshape(a.shape)
-                at += a.items.size
-            (moved,) = node.op.evaluate(*values)
-            index = {n: j for j, n in enumerate(numbers.tolist())}
-            found = [index[n] if n != 0 else -1 for n in moved.ravel().tolist()]
-            if places is not None and found != places:
-                raise ValueError("the op does not only move elements")
-            places = found
-        assert places is not None
-        zero = self.theory.constant(0, dtype) if -1 in places else None
-        return Array(objects(moved.shape, [zero if j < 0 else terms[j] for j in places]), dtype)
-
-    # --- other ways
-
-    def by_meaning(self, node: Apply, inputs: Sequence[Known]) -> list[Known] | None:
-        """The outputs of `evaluate` on arrays of terms; None if it asks for more than arithmetic."""
-        values = [
-            i.items if isinstance(i, Array) else lifted(self.theory, i, v.dtype).items if v.type.kind in "fc" else i
-            for i, v in zip(inputs, node.inputs, strict=True)
-        ]
-        try:
-            results = node.op.evaluate(*values)
-        except (TypeError, ValueError, AttributeError, IndexError, NotTranslated, np.linalg.LinAlgError):
-            return None
-        made: list[Known] = []
-        for result, variable in zip(results, node.outputs, strict=True):
-            result = np.asarray(result)
-            if result.dtype == object:
-                items = [
-                    self.theory.cast(t, variable.dtype)
-                    if isinstance(t, Term)
-                    else self.theory.constant(t, variable.dtype)
-                    for t in result.flat
-                ]
-                made.append(Array(objects(result.shape, items), variable.dtype))
-            else:
-                made.append(result)
-        self.how.add(f"{node.op.name} by its NumPy meaning")
-        return made
-
-    def opaque(self, node: Apply, inputs: Sequence[Known]) -> list[Known]:
-        """The outputs as unknown functions of the operands; their shapes from a run on ones."""
-        op = node.op
-        ones = [trial(i.dtype, i.shape) if isinstance(i, Array) else i for i in inputs]
-        if type(op).__module__.startswith(MOVERS) and any(
-            v.type.kind in "iu" and isinstance(i, Array) for v, i in zip(node.inputs, inputs, strict=True)
-        ):
-            raise NotTranslated(f"{op.name} of unknown integers")  # which may be lengths
-        try:
-            shapes = [r.shape for r in evaluate_node(node, ones)]
-        except (ValueError, IndexError, ArithmeticError, TypeError) as error:
-            raise NotTranslated(f"{op.name}: {str(error).splitlines()[0]}") from None
-        terms = [
-            t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat
-        ]
-        key = f"{op.name}#{self.theory.ops.setdefault(op, len(self.theory.ops))}{[tuple(i.shape) for i in inputs]}"
-        self.how.add(f"{op.name} as a function")
-        made = []
-        for n, (variable, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
-            self.require_time()
-            items = [
-                self.theory.opaque(f"{key}.{n}{list(position)}", terms, variable.dtype)
-                for position in np.ndindex(*shape)
-            ]
-            made.append(Array(objects(shape, items), variable.dtype))
-        return made
-
-
-def trial(dtype: str, shape: Sequence[int]) -> np.ndarray:
-    """Numbers with which most ops run: ones, and positive definite matrices."""
-    made = np.ones(shape, dtype=dtype)
-    if made.ndim >= 2 and shape[-1] == shape[-2] and made.dtype.kind in "fc":
-        made = made + np.asarray(2 * np.eye(shape[-1]), dtype=dtype)
-    return made
-
-
-Rule = Callable[[Translation, Apply, Sequence[Known]], Sequence[Known]]
+Rule = Callable[["Translation", Apply, Sequence[Known]], Sequence[Known]]
 
 
 def reduced(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
@@ -556,10 +312,27 @@ def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
     return [inputs[0]]
 
 
+def taken_as_equal(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    """The operands, of lengths that the graph assumes; those of others raise, and another graph runs."""
+    op: Any = node.op
+    if isinstance(op, AssumeEqual):
+        tensors, wanted = op.parts(inputs)
+        lengths = [(tensors[number].shape[axis], n) for (number, axis), n in zip(op.axes, wanted, strict=True)]
+    else:
+        tensors, lengths = inputs[:1], list(zip(inputs[1::2], inputs[2::2], strict=True))
+    if any(isinstance(n, Array) for pair in lengths for n in pair):
+        raise NotTranslated(f"{op.name} of unknown lengths")
+    if any(int(have) != int(want) for have, want in lengths):
+        raise BrokenAssumption("lengths for which another graph runs")
+    return list(tensors)
+
+
 OWN: dict[type, Rule] = {
     Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized,
     LogSoftmax: normalized, LogSumExp: normalized,
     Check: checked, Inverse: inverse, Det: determinant, SlogDet: logarithm_of_determinant,
     Cholesky: cholesky, Solve: solve, SolveTriangular: solve, Assume: assumed,
+    AssumeEqual: taken_as_equal, CheckAssumed: taken_as_equal,
+    **LOOPS,
 }  # fmt: skip
 """Ops with a translation of their own."""
