@@ -5,6 +5,7 @@
   random numbers in a test module starts each test where its seed puts it.
 - `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
+- A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
 """
 
@@ -27,6 +28,7 @@ import hypothesis
 import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
+from draws import few_examples, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
@@ -199,9 +201,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _reseed(item)  # for fixtures, which may live longer than the test
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     _reseed(item)
+    with few_examples(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> Iterator[Any]:
+    """Add the long tests that draw all examples of a campaign."""
+    found = yield
+    if not isinstance(found, list):
+        return found
+    each = (with_all_examples(item) if isinstance(item, pytest.Function) else [item] for item in found)
+    return [item for both in each for item in both]
 
 
 STATES: dict[np.random.Generator, Mapping[str, Any]] = {}

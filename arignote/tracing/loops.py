@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import ops as T
 from ..control.bodies import moved_inside
+from ..control.segments import every, segmented
 from ..graph import Older, TensorType, Variable, rebuild
 from ..graph.provenance import marking
 from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
@@ -21,6 +22,7 @@ from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.traced import adopt, number_of
 from ..ops.core.tracing import Number, Trace, comparing, current
+from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
@@ -208,6 +210,7 @@ class _Loop:
 
     def while_(self, goes_on: Callable[[], Any], body: Callable[[], None]) -> None:
         before = goes_on()
+        self.before, self.stored = self.get(), dict(self.trace.stored)  # a test may draw, and write to arrays
 
         def step() -> Any:
             body()
@@ -230,17 +233,29 @@ class _Loop:
             changed = rebuild(changed, {**replaced}, stop_at=Older.than(replaced))
         end = changed.pop() if condition is not None else None
         over = kind is Scan
+        order = [T.arange(steps)] if over else ()
+        parts = order, [self.index] if over else (), [*firsts, *drawn], [*leaves, *replaced.values()], changed, ()
+        last_only = (False,) * len(changed)
+        part = self._steps_of_part(steps) if over and end is None else None
         try:
-            results = looped(
-                kind, steps, [T.arange(steps)] if over else (), [self.index] if over else (), [*firsts, *drawn],
-                [*leaves, *replaced.values()], changed, (), end, (False,) * len(changed),
-            )  # fmt: skip
+            if part is not None:
+                results = segmented(steps, part, *parts, last_only)
+            else:
+                results = looped(kind, steps, *parts, end, last_only)
         except UnfitState as error:
             raise TypeError(f"loop: {error}; arrays keep their shape in a loop: make one of the last shape before it"
                             f"{line()}") from None  # fmt: skip
         for v, moved in zip(drawn, results[len(firsts) :], strict=True):
             v.default_update = moved
         return list(results[: len(firsts)])
+
+    def _steps_of_part(self, steps: Any) -> Any:
+        """Return the number of steps between states that the derivative keeps; None if it keeps all."""
+        if self.trace.checkpoint is None:
+            return None
+        found = every(self.trace.checkpoint, steps, False, -1)
+        count, size = known_length(steps), known_length(found)
+        return None if count is not None and size is not None and count <= size else found
 
     # --- the body
     def _settled(self, step: Callable[[], Any]) -> Any:

@@ -1,6 +1,6 @@
 """The C text of a function: types, helpers, kernels, and the driver, which runs a program step by step.
 
-preamble          scalar types, and the helpers that the kernels use            preamble.py
+preamble          scalar types, and the helpers that the kernels use            head.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
 declarations      ag_runtime, ag_call                                           abi/call.h
 folds             functions that combine results of parts                        nests.py
@@ -22,7 +22,6 @@ from ...targets.current import current
 from ..abi.declarations import declarations
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
-from ..ctext.preamble import preamble
 from ..program.accounts import memory_at, moment_of, whole_call
 from ..program.buffers import lives_of
 from ..program.outcome import Outcome
@@ -43,6 +42,7 @@ from ..program.program import (
 )
 from . import arena, undo
 from .body_calls import body_name
+from .head import Head
 from .helpers import driver_helpers
 from .nests import folds_of, nest_lines
 from .page import CFile, Line, Mark, Page
@@ -65,13 +65,14 @@ def c_text(program: Program, profile: bool = False) -> str:
 def c_file(program: Program, profile: bool = False) -> CFile:
     """Return the C file of `program`, and the lines that belong to each node."""
     folds, fold_helpers = folds_of(program.kernels)
-    drivers = list(_drivers(program, profile))
+    head = Head([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers])
+    drivers = list(_drivers(program, profile, head))
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
     called = driver_helpers(name for d in drivers for name in d.helpers)
     before, behind = in_units(program.kernels, declarations(types=False), f"{folds}\n{called}\n{driver}")
     page = Page(_launching_sites(program))
-    page.add(preamble([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers]))
+    page.add(head.text())
     for piece in before:
         page.add(piece)
     page.add(f"{folds}\n{called}")
@@ -106,18 +107,19 @@ class _Printed:
     helpers: tuple[str, ...]
 
 
-def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
+def _drivers(program: Program, profile: bool, head: Head, body: str = "", base: int = 0) -> Iterator[_Driver]:
     """Yield the driver of a program after those of its bodies."""
     for number, inner in enumerate(program.bodies):
-        yield from _drivers(inner, profile, body_name(program, base, number), program.body_base(base, number))
-    yield _Driver(program, profile, body, base)
+        yield from _drivers(inner, profile, head, body_name(program, base, number), program.body_base(base, number))
+    yield _Driver(program, profile, head, body, base)
 
 
 class _Driver:
     """Prints everything after the kernels."""
 
-    def __init__(self, program: Program, profile: bool, body: str = "", base: int = 0) -> None:
+    def __init__(self, program: Program, profile: bool, head: Head, body: str = "", base: int = 0) -> None:
         self.program = program
+        self.head = head
         self.profile = profile
         self.body = body
         """The name of the function, for the body of a loop; empty for the driver itself."""
@@ -318,6 +320,8 @@ class _Driver:
         yield f"AG_EFFORT static i32 {self.body}(ag_call *call)" if self.body else "i32 ag_entry(ag_call *call)"
         yield "{"
         yield "    const ag_runtime *const rt = call->rt;"
+        if not self.body:
+            yield from self.head.noted()
         if self.long:
             yield f"    struct {self.frame} *const f = rt->alloc(sizeof *f);"
             yield f"    if (!f) return {int(Outcome.MEMORY)};"

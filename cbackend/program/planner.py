@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ...graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable, dims_of, toposort
 from ...graph.dims import broadcast
@@ -81,6 +82,8 @@ class Planner:
         self.site = 0
         self.places: dict[Variable, Array] = {}
         """Parts of larger arrays in which variables are computed."""
+        self.parts: dict[Variable, tuple[Array, int | None]] = {}
+        """Parts of states in which variables are computed; the input that reads the part: see parts.py."""
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
         self.shared: set[Memory] = set()
@@ -242,7 +245,18 @@ class Planner:
             return self.put(variable, self.dense("", variable.dtype, lengths))
         if variable in self.places:
             return self.put(variable, self.places.pop(variable))
+        if variable in self.parts:
+            return self.put(variable, self._in_part(variable, lengths))
         return self.put(variable, self.fresh(variable.dtype, lengths, self.direct.get(variable)))
+
+    def _in_part(self, variable: Variable, lengths: Lengths) -> Array:
+        """Return the part of a state in which a variable is computed; the run checks that it is as long."""
+        part, read = self.parts[variable]
+        for axis, (have, want) in enumerate(zip(part.lengths, lengths, strict=True)):
+            self.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+        part = replace(part, lengths=lengths, dense=False)  # so that nothing is written over it
+        self.parts[variable] = part, read
+        return part
 
     def keep_promises(self, variable: Variable, lengths: Lengths) -> None:
         """Plan the check that lengths which are 1 by type are 1: kernels that read the variable rely on it."""

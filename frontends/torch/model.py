@@ -25,6 +25,10 @@ from .dtypes import array_of, as_dtype, require_plain, tensor_of, type_of
 from .performing import SCALAR_TYPES
 from .symbols import lengths
 
+MUTATIONS = {
+    kind for kind in OutputKind if kind.name in ("BUFFER_MUTATION", "PARAMETER_MUTATION")  # PyTorch 2.6 has the first
+}
+
 
 class TorchModel(ImportedModel):
     """A module: `inputs` and `outputs` are variables by name, `parameters` its parameters and buffers by path.
@@ -201,7 +205,7 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
     updates: dict[Any, Any] = {}
     places: list[Any] = []
     for spec, value in zip(program.graph_signature.output_specs, found, strict=True):
-        if spec.kind is OutputKind.BUFFER_MUTATION:
+        if spec.kind in MUTATIONS:
             variable = reader.parameters[spec.target]
             updates[variable] = as_dtype(value, variable.dtype)
         elif spec.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT):

@@ -267,21 +267,3 @@ def test_all_samples_of_pytorchs_own_tests() -> None:
     good = sum(o.fate in (EQUAL, EAGER) for o in found)
     bad = [o for o in found if o.fate in (DIFFERS, FAILS)]
     assert good >= 0.99 * (good + len(bad)), "\n".join(map(str, bad))
-
-
-@pytest.mark.long
-def test_networks_of_torchvision_timm_and_transformers() -> None:
-    from torch_networks import difference, hugging_face_models, timm_models, torchvision_models
-
-    makers: dict[str, Any] = {}
-    for group, package in (
-        (torchvision_models, "torchvision"),
-        (timm_models, "timm"),
-        (hugging_face_models, "transformers"),
-    ):
-        if __import__("importlib").util.find_spec(package) is not None:
-            makers |= group()
-    if not makers:
-        pytest.skip("no package of networks")
-    worst = {name: difference(*make())[0] for name, make in makers.items()}
-    assert {name: w for name, w in worst.items() if not w <= 1e-4} == {}

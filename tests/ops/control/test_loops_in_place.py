@@ -113,11 +113,11 @@ def test_gradients_and_examples():
 
 def test_no_step_moves_the_array():
     """Bytes of a step: of the part that it writes, however large the array is."""
-    x = T.vector("v")
+    x = T.matrix("v")  # parts of matrices: a loop over elements has vectors only
     states, _ = ag.scan(lambda k, a: T.set_subtensor(a[k : k + 2], T.tanh(a[k : k + 2])), T.arange(K), x)
     f = ag.function([x, K], states[-1], profile=True)
     for _ in range(3):
-        f(np.ones(100_000), 200)
+        f(np.ones((100_000, 1)), 200)
     (loop,) = [s for s in f.profile.steps if s.bodies]
     (body,) = loop.bodies
     assert sum(node.bytes for node in body.nodes) <= 100 * body.steps
