@@ -70,6 +70,8 @@ class Reals:
         return any(z3.is_int(v) for v in self.leaves.values())
 
     def valid(self, statement: Any, timeout: int = QUICK, under: Sequence[Any] = ()) -> bool:
+        if self.clock is not None and self.clock.over:
+            raise NotTranslated("time")
         statement = z3.simplify(statement)
         if z3.is_true(statement):
             return True
