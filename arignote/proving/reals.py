@@ -66,12 +66,15 @@ class Reals:
         solver.add(*self.side, *self.path)
         return solver
 
+    def _require_time(self) -> None:
+        if self.clock is not None and self.clock.over:
+            raise NotTranslated("time")
+
     def _has_integers(self) -> bool:
         return any(z3.is_int(v) for v in self.leaves.values())
 
     def valid(self, statement: Any, timeout: int = QUICK, under: Sequence[Any] = ()) -> bool:
-        if self.clock is not None and self.clock.over:
-            raise NotTranslated("time")
+        self._require_time()
         statement = z3.simplify(statement)
         if z3.is_true(statement):
             return True
@@ -194,6 +197,7 @@ class Reals:
         return Term(self, dtype, self.call(name, values, {"b": z3.Bool, "i": z3.Int, "u": z3.Int}.get(kind, z3.Real)))
 
     def call(self, name: str, values: Sequence[Value], make: Callable[[str], Any]) -> Value:
+        self._require_time()
         if any(v.infinite for v in values):
             raise NotTranslated(f"{name} of an infinity")
         defined = z3.And(*(v.defined for v in values)) if values else z3.BoolVal(True)
