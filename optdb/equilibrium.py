@@ -15,6 +15,7 @@ from ..graph import FunctionGraph, GraphEditor
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from ..record import record
 from ..record.clock import processor_clock
+from ..record.spelling import counted
 from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
@@ -25,7 +26,7 @@ PASSES_WITHOUT_SUSPICION = 3
 """Number of passes with changes after which graphs are compared to detect a cycle of passes."""
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class EquilibriumOptimizer(Optimizer):
     """Rules and optimizers until a fixed point, or a limit on passes, new nodes or seconds.
 
@@ -42,6 +43,10 @@ class EquilibriumOptimizer(Optimizer):
     max_nodes: int | None = None
     """Limit of new nodes; None: 10,000 plus twenty times the size of the graph."""
     max_seconds: float | None = None
+
+    def __repr__(self) -> str:
+        """The name and the number of rules: a query such as canonicalize has hundreds."""
+        return f"<{type(self).__name__} {self.name!r}: {counted(len(self.rules), 'rule')} to a fixed point>"
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         entries, run, result = len(editor.journal), _Run(self, graph, editor), graph

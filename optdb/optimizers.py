@@ -18,6 +18,7 @@ from ..graph import FunctionGraph, GraphEditor, InconsistencyError, execution_or
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record, replaced
 from ..record.clock import processor_clock
+from ..record.spelling import counted
 from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
@@ -101,11 +102,15 @@ class Optimizer:
         return self if self.name == name else replace(self, name=name)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class SeqOptimizer(Optimizer):
     """Optimizers in sequence.  A failing one is skipped with a warning, and its entry says so."""
 
     optimizers: tuple[Optimizer, ...] = ()
+
+    def __repr__(self) -> str:
+        """The name and the number of members: all fields of all members would be 120,000 characters."""
+        return f"<{type(self).__name__} {self.name!r}: {counted(len(self.optimizers), 'optimizer')} in sequence>"
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         failures = Failures(self.strict)

@@ -14,6 +14,8 @@ from .tables import Cell, table
 graphs: Any = lazy.module(".graph_svg", __package__)
 
 MOST_ROWS = 20
+_MOST_AS_BUILT = 40
+"""Most boxes of the graph as built."""
 _LONGEST_TEXT = 200_000
 _GONE, _CAME = "color:#cf222e", "color:#1a7f37"
 _SCROLLED = "max-height:420px;overflow:auto"
@@ -83,9 +85,15 @@ def error_form(
 def function_form(
     title: str, rows: Iterable[tuple[str, str]], before: Sequence[Box], after: Sequence[Box], c: str, profile: str
 ) -> str:
-    """A compiled function: its facts and its optimized graph; folded away the graph as built, the C, the profile."""
+    """A compiled function: its facts and its optimized graph; folded away the graph as built, the C, the profile.
+
+    A large graph as built is summarized, for its picture would take longer than all the rest.
+    """
     draw = graphs.graph_svg
-    parts = [facts(title, rows), draw(after, "optimized graph"), folded("as built", draw(before, "as built"))]
+    small = len(before) <= _MOST_AS_BUILT
+    built = "as built" if small else "as built, in short; f.unoptimized_graph shows all"
+    parts = [facts(title, rows), draw(after, "optimized graph")]
+    parts.append(folded(built, draw(before, "as built", limit=_MOST_AS_BUILT)))
     parts += [folded_text("C", c)] if c else []
     parts += [folded_text("optimizer profile", profile)] if profile else []
     return "".join(parts)
