@@ -38,11 +38,13 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
 
 def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
     """Whether the matrices that the graph assumes to have properties have them."""
-    promises = [node for node in graph.order if isinstance(node.op, Assume)]
+    promises: list[Any] = [node for node in graph.order if isinstance(node.op, Assume)]
     if not promises:
         return True
     values = every_value(graph, arrays)
-    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
+    return all(
+        node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises
+    )
 
 
 def concrete(value: Any) -> Any:
