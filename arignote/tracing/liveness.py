@@ -93,9 +93,12 @@ def reads_of(node: Any) -> set[str]:
     return found
 
 
-def mark_live(body: list[ast.stmt]) -> list[str]:
-    """Set `_live`, `_reads` and `_assigned` of the statements of a function with blocks; return what it assigns."""
-    captured = _captured(body)
+def mark_live(body: list[ast.stmt], has_scopes: bool) -> list[str]:
+    """Set `_live`, `_reads` and `_assigned` of the statements of a function with blocks; return what it assigns.
+
+    `has_scopes`: whether there may be functions or classes inside.
+    """
+    captured = _captured(body) if has_scopes else set()
     known: _Known = {}
     _mark(body, captured, captured, known)
     return list(_of_block(body, known).assigns)
@@ -165,9 +168,31 @@ def _found(s: Any, known: _Known) -> _Block:
         needs = (body.needs - frozenset(targets)) | header | frozenset(getattr(s, "_flags", ())) | other.needs
         reads = body.reads | header | other.reads | (frozenset(reads_of(s.target)) if is_for else frozenset())
         return _Block(needs, frozenset(), reads, tuple(dict.fromkeys((*targets, *body.assigns, *other.assigns))))
-    reads, assigns = frozenset(reads_of(s)), tuple(assigned_in([s]))
+    reads, assigns = _names_of(s)
     kills = frozenset(assigns) if isinstance(s, (ast.Assign, ast.AnnAssign)) else frozenset()
     return _Block(reads, kills, reads, assigns)
+
+
+def _names_of(s: ast.stmt) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the names that a statement without blocks reads, and those that it assigns."""
+    reads: set[str] = set()
+    assigns: dict[str, None] = {}
+    for n in nodes_of(s):
+        kind = type(n)
+        if kind is ast.Name:
+            if type(n.ctx) is ast.Store:
+                assigns[n.id] = None
+            elif type(n.ctx) is ast.Load:
+                reads.add(n.id)
+        elif kind is ast.AugAssign and type(n.target) is ast.Name:
+            reads.add(n.target.id)
+        elif kind in _BINDING:
+            return frozenset(reads_of(s)), tuple(assigned_in([s]))
+    return frozenset(reads), tuple(assigns)
+
+
+_BINDING = frozenset((*_NAMED, *_CLOSED, ast.Import, ast.ImportFrom, ast.ExceptHandler))
+"""Nodes that assign names in other ways, or have a scope of their own."""
 
 
 def _mark(body: list[ast.stmt], after: set[str], always: set[str], known: _Known) -> None:

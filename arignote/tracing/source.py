@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import linecache
 import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
@@ -20,6 +21,7 @@ from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..graph.collector import gc_paused
 from ..record.frames import OWN
 from .jumps import without_jumps
 from .liveness import ENDS, mark_live, nodes_of, parameters_of, parts_of
@@ -34,6 +36,7 @@ _FLOW = (
 )  # fmt: skip
 _BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
 """Nodes of generators and coroutines, which stay as they are."""
+_SCOPES = frozenset((ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.Assert, ast.Raise))
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
@@ -48,6 +51,11 @@ _COMPARISONS = {
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
     """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
+    with gc_paused:
+        return _rewritten(code)
+
+
+def _rewritten(code: CodeType) -> CodeType | None:
     tree = None if OWN[code.co_filename] else tree_of(code)
     if tree is None:
         return None
@@ -133,13 +141,15 @@ def tree_of(code: CodeType) -> Any:
 
 
 def _lines_by_code(code: CodeType) -> tuple[list[str], int]:
-    """Return the lines of a function up to the last one that has an instruction; `inspect` reads them word by word.
+    """Return the lines of a function up to the last one that has an instruction.
 
-    Raises ValueError where instructions have no places (Python 3.10), or all lines may not be those of the function.
+    `inspect` looks at all modules, and reads the lines word by word.  Raises ValueError where instructions have no
+    places (Python 3.10), and for a file without lines.
     """
-    if not hasattr(code, "co_positions"):
-        raise ValueError("no places of instructions")
-    lines, first = inspect.findsource(code)
+    linecache.checkcache(code.co_filename)
+    lines, first = linecache.getlines(code.co_filename), code.co_firstlineno - 1
+    if not hasattr(code, "co_positions") or len(lines) <= first:
+        raise ValueError("no lines")
     last, waiting = code.co_firstlineno, [code]
     while waiting:
         one = waiting.pop()
@@ -227,6 +237,8 @@ class _Function:
     def __init__(self, node: Any, free: set[str], assigns: bool, nodes: list[Any]) -> None:
         """`nodes`: those of the function."""
         self.node, self.count = node, 0
+        self.has_scopes: bool = any(type(n) in _SCOPES for n in nodes[1:])
+        """Whether there are functions inside, those that plainer.py makes among them."""
         self.assigns = assigns
         """Whether an expression may assign."""
         self.writes = any(
@@ -246,7 +258,7 @@ class _Function:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         body = without_jumps(plainer(node.body[len(docstring) :], self.assigns))
-        assigned = mark_live(body)
+        assigned = mark_live(body, self.has_scopes)
         self.locals = {*assigned, *self.parameters}
         first: list[ast.stmt] = []
         if self.flows:

@@ -2,7 +2,7 @@
 
 Each peer runs each program in a process of its own, on two threads.  A peer that does not run the program unchanged, or
 gives other values, has no time.  JAX gets the program with `jax.numpy` in the place of `numpy`.  `--gradients` gives
-the cost of `ag.value_and_grad` in calls of the value instead.
+the cost of `ag.value_and_grad` in calls of the value instead; RACE_WITHOUT=numba_parallel,jax leaves peers out.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .programs import PROGRAMS, flat
 from .sizes import SIZES
 
 PEERS = ("numpy", "numba", "numba_parallel", "jax", "arignote")
+_WITHOUT = os.environ.get("RACE_WITHOUT", "").split(",")
 SECONDS = 1.0
 """Time for the calls of a peer after the first one."""
 LIMIT = 120
@@ -179,8 +180,8 @@ def race(names: Sequence[str]) -> None:
     for name in names:
         found: dict[str, Any] = {}
         for peer in PEERS:
-            skipped = peer == "numba_parallel" and isinstance(found["numba"], str)
-            found[peer] = found["numba"] if skipped else _run(peer, name)
+            skipped = peer in _WITHOUT or (peer == "numba_parallel" and isinstance(found["numba"], str))
+            found[peer] = "left out" if skipped else _run(peer, name)
         ours, numba = found["arignote"], found["numba"]
         others = [v["seconds"] for p, v in found.items() if p != "arignote" and isinstance(v, dict)]
         ratio = start = ""

@@ -97,7 +97,7 @@ SIZES: dict[str, Arguments] = {
     "compute": lambda r: (r.integers(0, 1000, (1000, 1000)), r.integers(0, 1000, (1000, 1000)), 4, 3, 9),
     "azimint_naive": lambda r: (r.random(2000), r.random(2000), 30),
     "azimint_hist": lambda r: (r.random(200000), r.random(200000), 200),
-    "nbody": lambda r: (20 * r.random((60, 1)), r.random((60, 3)), r.random((60, 3)), 60, 50, 0.05, 1, 0.1),
+    "nbody": lambda r: (20 * r.random((60, 1)), r.random((60, 3)), r.random((60, 3)), 60, 50, 0.05, 1, 1.0),
     "mandelbrot1": lambda r: (-1.75, 0.25, -1.0, 1.0, 150, 150, 50),
     "mandelbrot2": lambda r: (-1.75, 0.25, -1.0, 1.0, 60, 60, 60),
     "stockham_fft": lambda r: (4096, 4, 6, r.random(4096) + 1j * r.random(4096), np.zeros(4096, complex)),
