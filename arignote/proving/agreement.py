@@ -18,12 +18,12 @@ def ordinals(x: np.ndarray) -> np.ndarray:
     """Integers such that neighbouring floats are neighbouring integers; +0 and -0 are the same."""
     bits = x.view(f"i{x.dtype.itemsize}").astype(object)
     lowest = -(1 << (8 * x.dtype.itemsize - 1))
-    return np.where(bits < 0, lowest - bits, bits)
+    return np.asarray(np.where(bits < 0, lowest - bits, bits))
 
 
 def ulps_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The distance of two arrays of floats in units in the last place."""
-    return np.abs(ordinals(np.ascontiguousarray(a)) - ordinals(np.ascontiguousarray(b)))
+    return np.asarray(np.abs(ordinals(np.ascontiguousarray(a)) - ordinals(np.ascontiguousarray(b))))
 
 
 def parts(x: np.ndarray) -> list[np.ndarray]:
@@ -53,7 +53,7 @@ def disagreements(
 
 def _real_disagreements(contract: Contract, a: np.ndarray, b: np.ndarray, scale: float, finite: bool) -> np.ndarray:
     if a.dtype.kind != "f":
-        return a != b
+        return np.asarray(a != b)
     relaxed = contract.relaxed
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if "signed zero" not in relaxed and not contract.nearer:
@@ -87,4 +87,4 @@ def _real_disagreements(contract: Contract, a: np.ndarray, b: np.ndarray, scale:
     if "underflow" in relaxed:
         tiny = np.finfo(a.dtype).smallest_normal
         same |= (np.abs(a) < tiny) | (np.abs(b) < tiny)
-    return ~same
+    return np.asarray(~same)

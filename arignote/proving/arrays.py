@@ -90,7 +90,7 @@ class Translation:
 
     # --- elementwise
 
-    def elementwise(self, node: Apply, inputs: Sequence[Known]) -> Known:
+    def elementwise(self, node: Any, inputs: Sequence[Known]) -> Known:
         op, theory = node.op, self.theory
         dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
         arrays = [lifted(theory, i, v.dtype) for i, v in zip(inputs, node.inputs, strict=True)]

@@ -11,6 +11,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -303,7 +304,7 @@ def _at_shapes(claim: Claim, instance: Instance, shapes: Sequence[tuple[int, ...
         found = Found(PROVED)
         for choice in fixed:
             one = prove(
-                claim, instance, Translation, lambda t, c=choice: given(t, c), lambda v, c=choice: arrays(v, c), clock
+                claim, instance, Translation, partial(given, fixed=choice), partial(arrays, fixed=choice), clock
             )
             if one.status in (UNPROVED, REFUTED):
                 return one
@@ -453,7 +454,7 @@ def _by_sums(goal: Any) -> bool:
     """Whether the goal is an equality of polynomials modulo a power of two with the same monomials."""
     if not (z3.is_eq(goal) and z3.is_bv(goal.arg(0))):
         return False
-    return z3.is_true(z3.simplify(z3.simplify(goal.arg(0) - goal.arg(1), som=True) == 0))
+    return bool(z3.is_true(z3.simplify(z3.simplify(goal.arg(0) - goal.arg(1), som=True) == 0)))
 
 
 MOST_CASES = 4
@@ -535,4 +536,4 @@ def over_reals(claim: Claim, instance: Instance, kind: type[Translation], given:
 def _possible(theory: Reals, defined: Any) -> bool:
     solver = theory.solver(1000)
     solver.add(defined)
-    return solver.check() != z3.unsat
+    return bool(solver.check() != z3.unsat)

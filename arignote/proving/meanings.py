@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Rule = Callable[["Translation", Apply, Sequence[Known]], Sequence[Known]]
 
 
-def reduced(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+def reduced(t: Translation, node: Any, inputs: Sequence[Known]) -> Sequence[Known]:
     made = _reduced(t, node.op.scalar, inputs[0].items, tuple(node.op.axis), node.out.dtype)
     return [Array(made, node.out.dtype)]
 
@@ -47,7 +47,7 @@ def _reduced(t: Translation, scalar: Any, x: np.ndarray, axes: Sequence[int], dt
     return objects(shape, [t.theory.fold(scalar, list(rows[p]), dtype) for p in np.ndindex(*shape)])
 
 
-def mean(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+def mean(t: Translation, node: Any, inputs: Sequence[Known]) -> Sequence[Known]:
     x, axes = inputs[0], tuple(node.op.axis)
     if t.theory.name != "reals":
         return t.opaque(node, inputs)
@@ -68,19 +68,24 @@ def summed_to(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[
     return [Array(total.reshape(like.shape), x.dtype)]
 
 
+def _term(value: Any) -> Term:
+    assert isinstance(value, Term)
+    return value
+
+
 def _products(t: Translation, row: Sequence[Term], column: Sequence[Term], dtype: str) -> Term:
     theory = t.theory
     t.require_time()
     row, column = ([theory.cast(v, dtype) for v in part] for part in (row, column))
     if not row:
-        return theory.constant(0, dtype)
+        return _term(theory.constant(0, dtype))
     if theory.name == "machine" and np.dtype(dtype).kind in "fc" and len(row) > 1:
-        return theory.opaque(f"products_{len(row)}", [*row, *column], dtype)
+        return _term(theory.opaque(f"products_{len(row)}", [*row, *column], dtype))
     terms = [apply_scalar(theory, "mul", pair) for pair in zip(row, column, strict=True)]
     total = terms[0]
     for term in terms[1:]:
         total = apply_scalar(theory, "add", (total, term))
-    return theory.cast(total, dtype)
+    return _term(theory.cast(total, dtype))
 
 
 def dot(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
@@ -114,7 +119,7 @@ def _mapped(t: Translation, name: str, term: Term) -> Term:
     return apply_scalar(t.theory, name, (term,))
 
 
-def normalized(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+def normalized(t: Translation, node: Any, inputs: Sequence[Known]) -> Sequence[Known]:
     """softmax, log_softmax, logsumexp: of the exponentials of each row."""
     if t.theory.name != "reals":
         return t.opaque(node, inputs)
@@ -130,7 +135,7 @@ def normalized(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence
         total = t.theory.fold(ELEMENTWISE["add"], exps, x.dtype)
         sums[p] = _mapped(t, "log", total) if not isinstance(op, Softmax) and exps else total
         for k, v in enumerate(rows[p]):
-            pair = (exps[k], total) if isinstance(op, Softmax) else (v, sums[p])
+            pair: Any = (exps[k], total) if isinstance(op, Softmax) else (v, sums[p])
             made[(*p, k)] = apply_scalar(t.theory, "true_div" if isinstance(op, Softmax) else "sub", pair)
     if isinstance(op, LogSumExp):
         return [Array(sums, x.dtype)]
@@ -148,15 +153,15 @@ def _determinant(t: Translation, m: np.ndarray) -> Term:
     n = m.shape[0]
     mul, add, sub = (_binary(t, name) for name in ("mul", "add", "sub"))
     if n == 0:
-        return t.theory.constant(1.0, "float64")
+        return _term(t.theory.constant(1.0, "float64"))
     if n == 1:
-        return m[0, 0]
-    total = None
+        return _term(m[0, 0])
+    total: Any = None
     for k in range(n):
         minor = np.delete(np.delete(m, 0, 0), k, 1)
         term = mul(m[0, k], _determinant(t, minor))
         total = term if total is None else (add if k % 2 == 0 else sub)(total, term)
-    return total
+    return _term(total)
 
 
 def _inverse(t: Translation, m: np.ndarray) -> np.ndarray:
@@ -260,7 +265,7 @@ def cholesky(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[K
     return [Array(made, x.dtype)]
 
 
-def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+def assumed(t: Translation, node: Any, inputs: Sequence[Known]) -> Sequence[Known]:
     """The operand with zeros where the property has them; what else it says is a hypothesis."""
     x, kind = inputs[0], node.op.property
     if x.shape[-1] != x.shape[-2]:

@@ -116,7 +116,7 @@ class _Memory:
         for (start, length), (other_start, other_length) in zip(one, other, strict=True):
             i = z3.FreshInt("i")
             solver.add(i >= start, i < start + length, i >= other_start, i < other_start + other_length)
-        return solver.check() != z3.unsat
+        return bool(solver.check() != z3.unsat)
 
 
 def _bound(bound: Any, length: Any) -> Any:

@@ -70,6 +70,8 @@ class Reals:
         return any(z3.is_int(v) for v in self.leaves.values())
 
     def valid(self, statement: Any, timeout: int = QUICK, under: Sequence[Any] = ()) -> bool:
+        if self.clock is not None and self.clock.over:
+            raise NotTranslated("time")
         statement = z3.simplify(statement)
         if z3.is_true(statement):
             return True
@@ -84,13 +86,13 @@ class Reals:
         self.facts.add("exp(a) >= 1 exactly where a >= 0")
         for name, exponent in self._exponents.items():
             solver.add((real(exponent) >= 0) == (z3.Real(name) >= 1))
-        return solver.check() == z3.unsat
+        return bool(solver.check() == z3.unsat)
 
     def decide(self, condition: Any) -> bool:
         """Whether the condition holds on this path; a choice if both are possible."""
         condition = z3.simplify(condition)
         if z3.is_true(condition) or z3.is_false(condition):
-            return z3.is_true(condition)
+            return bool(z3.is_true(condition))
         if self.valid(condition):
             return True
         if self.valid(z3.Not(condition)):

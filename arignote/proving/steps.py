@@ -57,7 +57,8 @@ def steps_of(
     def watch(entry: Replacement, pairs: Sequence[tuple[Value, Value]], fresh: set[Node]) -> None:
         if entry.inside:
             runs[entry.rule] = entry.inside
-        for old, new in pairs or [(None, None)]:
+        exchanged: Sequence[tuple[Value | None, Value | None]] = pairs or [(None, None)]
+        for old, new in exchanged:
             step = Step(entry.index, entry.rule, described(entry.before), described(entry.after), inside)
             step.runs = runs.get(entry.rule, ())
             if old is not None and new is not None:

@@ -82,7 +82,8 @@ class Term:
 def apply_scalar(theory: Any, name: str, operands: Sequence[Term]) -> Term:
     op = ELEMENTWISE[name]
     dtypes, result = op.loop(tuple(t.dtype for t in operands))
-    return theory.apply(op, operands, dtypes, result)
+    made: Term = theory.apply(op, operands, dtypes, result)
+    return made
 
 
 def number_of(value: Any) -> Any:

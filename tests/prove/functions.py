@@ -111,12 +111,11 @@ def theano() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def onnx() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield a sample of the networks in the package onnx."""
-    from onnx import load
     from onnx.backend.test.loader import load_model_tests
 
     for case in load_model_tests(kind="pytorch-converted")[::4]:
         path = str(Path(case.model_dir) / "model.onnx")
-        yield case.name, lambda path=path: ag.from_onnx(load(path)).compile()
+        yield case.name, lambda path=path: ag.from_onnx(path).function()
 
 
 def torch() -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -41,7 +41,7 @@ WAYS = 3
 rounds: Contract = relaxes("rounding", "signed zero", "nan", "inf", "overflow", "underflow")
 sums: Contract = relaxes("rounding", "signed zero", "nan", "inf", "overflow", "underflow", "errors")
 INCREASING = (exp, log, sqrt, tanh, sigmoid)
-TURNED = DimShuffle((1, 0))
+TRANSPOSED = DimShuffle((1, 0))
 
 Way = Callable[[Node], Iterator[Any]]
 
@@ -239,8 +239,9 @@ def scale_outside(node: Node) -> Iterator[Value]:
     """(s a) b --> s (a b), for a number s, a column beside the left or a row beside the right matrix."""
     for k, v in enumerate(node.inputs):
         made = producer(v, mul)
-        for n, s in enumerate(made.inputs if made is not None else ()):
-            rest = _of(mul, _without(made.inputs, n))
+        factors: Sequence[Variable] = made.inputs if made is not None else ()
+        for n, s in enumerate(factors):
+            rest = _of(mul, _without(factors, n))
             if dims_of(rest) != dims_of(v):
                 continue
             factor = _number(s, node.out.ndim)
@@ -275,25 +276,26 @@ def scale_across(node: Node) -> Iterator[Value]:
         return
     for k, v in enumerate((a, b)):
         made = producer(v, mul)
-        for n, s in enumerate(made.inputs if made is not None else ()):
-            rest = _of(mul, _without(made.inputs, n))
+        factors: Sequence[Variable] = made.inputs if made is not None else ()
+        for n, s in enumerate(factors):
+            rest = _of(mul, _without(factors, n))
             if s.ndim == 2 and s.type.shape[k] == 1 and s.type.shape[1 - k] != 1 and dims_of(rest) == dims_of(v):
-                yield Dot()(rest, mul(TURNED(s), b)) if k == 0 else Dot()(mul(a, TURNED(s)), rest)
+                yield Dot()(rest, mul(TRANSPOSED(s), b)) if k == 0 else Dot()(mul(a, TRANSPOSED(s)), rest)
 
 
-def turned_product(node: Node) -> Iterator[Value]:
+def transposed_product(node: Node) -> Iterator[Value]:
     """(a b).T --> b.T a.T."""
     made = producer(node.inputs[0], Dot)
-    if node.op == TURNED and made is not None and all(i.ndim == 2 for i in made.inputs):
+    if node.op == TRANSPOSED and made is not None and all(i.ndim == 2 for i in made.inputs):
         a, b = made.inputs
-        yield Dot()(TURNED(b), TURNED(a))
+        yield Dot()(TRANSPOSED(b), TRANSPOSED(a))
 
 
-def product_of_turned(node: Node) -> Iterator[Value]:
+def product_of_transposed(node: Node) -> Iterator[Value]:
     """b.T a.T --> (a b).T."""
-    if all(made_by(i, DimShuffle) and i.owner.op == TURNED for i in node.inputs):
+    if all(made_by(i, DimShuffle) and i.owner.op == TRANSPOSED for i in node.inputs):
         b, a = (i.owner.inputs[0] for i in node.inputs)
-        yield TURNED(Dot()(a, b))
+        yield TRANSPOSED(Dot()(a, b))
 
 
 # --- sums of elements
@@ -351,8 +353,8 @@ WIDENING: list[Rule] = [
     *_rules("egraph_scale_outside", Dot, scale_outside, "(s a) b -> s (a b)", sums),
     *_rules("egraph_scale_inside", mul, scale_inside, "s (a b) -> (s a) b", sums, 4),
     *_rules("egraph_scale_across", Dot, scale_across, "(a v) b -> a (v.T b)", sums),
-    *_rules("egraph_turned_product", DimShuffle, turned_product, "(a b).T -> b.T a.T", sums, 1),
-    *_rules("egraph_product_of_turned", Dot, product_of_turned, "b.T a.T -> (a b).T", sums, 1),
+    *_rules("egraph_transposed_product", DimShuffle, transposed_product, "(a b).T -> b.T a.T", sums, 1),
+    *_rules("egraph_product_of_transposed", Dot, product_of_transposed, "b.T a.T -> (a b).T", sums, 1),
     *_rules("egraph_sum_of_product", Reduce, sum_of_product, "sum(a b) -> sum(a) sum(b)", sums, 1),
     *_rules("egraph_sum_of_terms", Reduce, sum_of_terms, "sum(x + y) -> sum(x) + sum(y)", sums, 1),
     *_rules("egraph_terms_of_sums", (add, sub), terms_of_sums, "sum(x) + sum(y) -> sum(x + y)", sums),
