@@ -10,8 +10,9 @@ A-profile, part C7.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
-from ..record import record
+from ..record import lazy, record
 from .target import Target
 
 
@@ -53,6 +54,7 @@ UNITS: tuple[Unit, ...] = (
 """The units, those that our kernels prefer first."""
 
 
+ctypes: Any = lazy.module("ctypes")
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
 """The number of a system call of Linux on x86-64, its command, and the state of the tiles."""
 
@@ -63,8 +65,6 @@ def tiles_refused() -> bool:
 
     kernels/quantized/tiles.c asks too, and multiplies vectors then.
     """
-    import ctypes
-
     try:
         return bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA))
     except (OSError, AttributeError):

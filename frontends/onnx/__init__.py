@@ -2,6 +2,7 @@
 
     model.py         the model as it is given to users: inputs, outputs, parameters, functions
     loading.py       a file or a ModelProto, checked before anything is built
+    mapped.py        a file without its large weights, which are mapped
     building.py      nodes, one after the other, as expressions; subgraphs and functions
     node.py          one node: attributes, version, errors that name it
     values.py        tensors, dtypes, and vectors whose elements are known one by one

@@ -10,7 +10,7 @@ import numpy as np
 from ...graph import Variable
 from ...networks.imported import ImportedModel
 from ...ops.core.shared import shared
-from ...ops.core.tensor import constant
+from ...ops.core.tensor import TensorConstant, constant
 from ...record.memory import return_freed_memory
 from .converters import registered as converters  # noqa: F401  # they register themselves
 from .reading.alternatives import Choice, of_any_rank
@@ -121,7 +121,9 @@ def _read(
 
     def made(name: str, array: np.ndarray) -> Variable:
         weight = trainable and array.dtype.kind == "f" and array.ndim > 0
-        return shared(array, name=name, shape=array.shape) if weight else constant(array)
+        if weight:
+            return shared(array, name=name, shape=array.shape)
+        return constant(array) if array.flags.writeable else TensorConstant(array)  # the file's own pages, not copied
 
     scope: dict[str, Any] = dict(builder.initializers(graph, made))
     parameters.update({t.name: scope[t.name] for t in graph.initializer})

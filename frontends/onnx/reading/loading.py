@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from .mapped import LEAST, without_weights
 from .node import OnnxError as OnnxError
 
 NEWEST = 28
@@ -34,7 +36,7 @@ def load(source: Any) -> tuple[Any, Path | None]:
         path = Path(source)
         folder = path.parent
         try:
-            data = path.read_bytes()
+            data = _bytes_of(path)
         except OSError as error:
             raise OnnxError(f"{path}: {error.strerror or error}") from None
     elif isinstance(source, (bytes, bytearray)):
@@ -50,6 +52,17 @@ def load(source: Any) -> tuple[Any, Path | None]:
         raise OnnxError(f"{path} is no ONNX model: it has no graph, or declares no op set")
     _refuse_bytes(model, str(path))
     return model, folder
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Return the bytes of a file; those of a large one without its weights, which `values.py` maps."""
+    if path.stat().st_size < LEAST:
+        return path.read_bytes()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            return without_weights(data, path.name)
+        except ValueError:  # the package `onnx` says what is wrong
+            return bytes(data)
 
 
 def _refuse_bytes(model: Any, path: str) -> None:

@@ -17,6 +17,7 @@ from ....graph import Constant, Variable
 from ....graph.types import numpy_dtype
 from ....ops.core.tensor import as_tensor, constant
 from ....ops.shapes.lengths import MakeVector, lengths_of
+from .mapped import LEAST
 from .narrow import FORMATS, TEXT
 
 DTYPE_OF = {
@@ -100,8 +101,8 @@ def _array_of_field(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], f
     return values.astype(dtype).reshape(shape)
 
 
-def _external(tensor: Any, size: int, fail: Fail, folder: Any) -> bytes:
-    """The bytes of a tensor whose data lie in a file of their own, in the folder of the model."""
+def _external(tensor: Any, size: int, fail: Fail, folder: Any) -> Any:
+    """The bytes of a tensor whose data lie in a file in the folder of the model; many are mapped, not read."""
     where = {entry.key: entry.value for entry in tensor.external_data}
     if folder is None:
         raise fail(f"the tensor {tensor.name!r} lies in a file of its own; read the model by its path")
@@ -115,9 +116,11 @@ def _external(tensor: Any, size: int, fail: Fail, folder: Any) -> bytes:
         if begin < 0 or begin + size > available:
             what = f"bytes {begin} to {begin + size} of {path.name}"
             raise fail(f"the tensor {tensor.name!r} needs {what}, which has {available}")
+        if size >= LEAST:
+            return np.memmap(path, np.uint8, "r", begin, (size,))
         with path.open("rb") as file:
             file.seek(begin)
-            return file.read(size)  # type: ignore[no-any-return]
+            return file.read(size)
     except OSError as error:
         raise fail(f"the tensor {tensor.name!r} cannot be read from {path.name}: {error.strerror or error}") from None
 
