@@ -187,7 +187,8 @@ class OptimizerProfile:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return forms.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
+        form: str = forms.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
+        return form
 
 
 _SHOWN_SECONDS = 0.0005

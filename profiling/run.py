@@ -477,7 +477,8 @@ class RunProfile:
         return "\n".join(run_text.run_lines(self))
 
     def _repr_html_(self) -> str:
-        return forms.run_form(self.to_dict(), str(self))
+        form: str = forms.run_form(self.to_dict(), str(self))
+        return form
 
     def __repr__(self) -> str:
         more = "  `.summary()` shows a table; printing shows all." if self.calls else ""

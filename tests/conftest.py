@@ -7,6 +7,8 @@
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
 - A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
+- A rule that fails is an error in every test; the fixture `lenient` gives the behaviour of programs, a warning.
+  Processes that a test starts are lenient unless their environment says otherwise.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ from wide_target import WIDE
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
+from arignote.function import function
+from arignote.options import process_options
 from arignote.targets.current import using
 from arignote.targets.named import host
 
@@ -48,6 +52,18 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of 
 if SHARED_FOLDER not in os.environ:  # the process that starts the workers
     SHARED = tempfile.TemporaryDirectory(prefix="shared-by-test-workers-")
     os.environ[SHARED_FOLDER] = SHARED.name
+
+
+def _be_strict() -> None:
+    """Read the options of this process with ARIGNOTE_STRICT=1, unless the environment has a value for it."""
+    given = os.environ.get("ARIGNOTE_STRICT")
+    os.environ["ARIGNOTE_STRICT"] = given or "1"
+    process_options()
+    if given is None:
+        del os.environ["ARIGNOTE_STRICT"]
+
+
+_be_strict()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -136,6 +152,13 @@ def isolated(process_state: ProcessState, request: pytest.FixtureRequest) -> Ite
     if changes:
         culprit = "this test, or a case of it that ran just before, changes what other tests meet"
         pytest.fail(f"{culprit}:\n  " + "\n  ".join(changes), pytrace=False)
+
+
+@pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions that leave out a rule that fails, with a warning, as in programs."""
+    options = replace(process_options(), strict=False)
+    monkeypatch.setattr(function, "process_options", lambda: options)
 
 
 @pytest.fixture

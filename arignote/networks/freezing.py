@@ -88,7 +88,8 @@ def freeze(
     if compute is None:
         return function(given, form(results), **options)
     graph = rewrite(graph_over(variables, results), "canonicalize")
-    return narrowing.computed_in(compute, graph, given, form, samples, keep, goal, options)
+    made: Function = narrowing.computed_in(compute, graph, given, form, samples, keep, goal, options)
+    return made
 
 
 def _as_given(source: Any, variables: list[Variable]) -> list[Any]:

@@ -81,7 +81,8 @@ class NarrowLayers(Layers):
     def _cells(self) -> Iterator[tuple[str, ...]]:
         head = ("layer", "name", "error", "computed in", "because")
         yield (*head, "float32", self.form) if self.times else head
-        for row in self._rows:
+        rows: Sequence[Any] = self._rows
+        for row in rows:
             error = "" if np.isnan(row.error) else f"{row.error:.2e}"
             times = [f"{t * 1e6:.1f} us" for t in self.times.get(row.number, ())]
             yield (str(row.number), row.name, error, "float32" if row.kept else self.form, row.why, *times)

@@ -238,7 +238,8 @@ _STANDARD = sys.stdlib_module_names - {"__main__", "types"}
 def has_state(value: Any) -> bool:
     """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call.
 
-    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used as they are.
+    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used
+    as they are.
     """
     kind = type(value)
     if is_generator(value):

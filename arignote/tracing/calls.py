@@ -6,13 +6,14 @@ A function of the user is rewritten in turn.  Whatever else is called as it is.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import math
 import operator
 import site
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..ops.shapes.stored import copied, now
 from ..record import lazy
 from ..record.frames import OWN
 from .branches import line, truth
+from .catching import Suppress, watched
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .undefined import defined
 
@@ -43,6 +45,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     for a in args:
         defined(a)
     ours = _of_builtin(f)
+    if ours is not None and len(args) == 1 and type(args[0]) is GeneratorType:
+        args = (list(args[0]),)
     if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
         return ours(*args, **options)
     if _is_of_random(f):
@@ -51,6 +55,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
         return _run(trace, _users(f), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
         return _run(trace, _users(f.__func__), (f.__self__, *args), options)
+    if f is contextlib.suppress:
+        return Suppress(*args)
     if f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
@@ -122,7 +128,8 @@ def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) ->
     running[f] = depth + 1
     trace.recursion += depth > 0
     try:
-        return f(*args, **options)
+        found = f(*args, **options)
+        return watched(found, f.__name__) if type(found) is GeneratorType else found
     except RecursionError:
         if depth != 1:
             raise

@@ -106,7 +106,7 @@ def _may_write(made: Any, values: Any) -> bool:
     if not made.stores:
         return True
     try:
-        require_disjoint(made.function.name, values, made.stores)
+        require_disjoint(made.function.name, values, made.stores, made.lines)
     except ValueError:
         return False
     return True

@@ -288,7 +288,7 @@ def _sized(size: Any, parameters: Sequence[Any]) -> tuple[tuple[Any, ...], list[
         lengths = tuple(size) if isinstance(size, (tuple, list)) else (size,)
     lengths = tuple(_parameter(n, "int64") for n in lengths)
     if any(p.ndim > len(lengths) for p in arrays):
-        raise ValueError(f"size {shown(size)}: Output size is not compatible with broadcast dimensions of inputs{line()}")
+        raise ValueError(f"size {shown(size)}: a parameter has more axes than the sample; expected fewer{line()}")
     return lengths, [T.broadcast_to(p, lengths) if p.ndim else p for p in given]
 
 

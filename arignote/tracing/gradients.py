@@ -64,11 +64,11 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool, checkpoint: 
         derivatives = type(argnums)(found) if several else found[0]
         return (value, derivatives) if with_value else derivatives
 
-    return _as_jitted(derivative, f)
+    return _as_jitted(derivative, f)  # type: ignore[no-any-return]
 
 
 def forward(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """Return `f(*primals)` and its change along `tangents`: pairs of values, or of expressions of symbolic arguments."""
+    """Return `f(*primals)` and its change along `tangents`: values, or expressions of symbolic arguments."""
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)) or len(given) != len(primals):
             raise TypeError(
@@ -144,7 +144,7 @@ def over_examples(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
     def mapped(*args: Any) -> Any:
         return vectorizing.mapped(of_one, in_axes, out_axes)(*args)
 
-    return _as_jitted(mapped, f)
+    return _as_jitted(mapped, f)  # type: ignore[no-any-return]
 
 
 def _as_jitted(function: Any, f: Any) -> Any:

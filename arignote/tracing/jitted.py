@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..function.compilation import FunctionOptions
 from ..graph.provenance import SourceLine
+from ..notices import notice
 from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside
 from ..record import lazy
 from ..record.cached import cached_property
 from ..record.forks import ProcessLock
+from ..record.frames import OWN
 from ..tree import Form
 from .arguments import Arguments, static
 from .scopes import Scope
@@ -153,7 +155,24 @@ class Jitted:
             with comparing() as trace:
                 return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
         made, values, objects = found
+        if made.catches:
+            return self._caught(made, values, objects, args, kwargs)
         return made.result(values, objects)
+
+    def _caught(self, made: Traced, values: Any, objects: Any, args: Any, kwargs: Any) -> Any:
+        """Return the result of a call of a function that catches errors: in Python, if the compiled one raises one."""
+        try:
+            return made.result(values, objects)
+        except Exception as error:
+            handler = next((c for c in made.catches if c.catches(error)), None)
+            code = getattr(self._function, "__code__", None)
+            if handler is None or code is None or OWN[code.co_filename]:
+                raise
+            notice(
+                f"{self._options['name']}: the call ran in Python, since {handler.line} catches "
+                f"{type(error).__name__}, which a compiled function cannot; test before, as by `if`"
+            )
+        return self._function(*args, **kwargs)
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any], list[Any]] | None:
         """Return the trace that serves a call, its arrays and objects; None for symbolic arguments."""

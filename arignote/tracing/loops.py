@@ -26,7 +26,7 @@ from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
-from .branches import Saved, _called, _is_value, _now, if_, line, truth
+from .branches import Saved, _called, _is_value, _now, decided, if_, line, truth
 from .iterables import Steps, steps_of
 from .undefined import Undefined
 
@@ -139,6 +139,18 @@ def items(iterable: Any) -> Any:
     if count is None:
         raise TypeError(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
     return [steps.at(k) for k in range(count)]
+
+
+def kept(test: Any) -> bool:
+    """Return whether a comprehension keeps an item: the truth value of its condition, which must be known."""
+    found = truth(test)
+    found = found if isinstance(found, bool) else decided(test)
+    if found is None:
+        raise TypeError(
+            "a comprehension keeps items by their values, so its length would depend on them; select by a mask, as in "
+            f"x[x > 0], or fill an array in a loop{line()}"
+        )
+    return found
 
 
 @record

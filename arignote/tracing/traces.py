@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from ..function.compiled import Function
 from ..function.function import function
 from ..graph import DTYPES, Variable
+from ..graph.provenance import SourceLine
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
@@ -23,6 +25,7 @@ from ..ops.shapes.lengths import tensor_to_dim
 from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
+from .catching import Catch
 from .scopes import Scope
 from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
@@ -55,6 +58,10 @@ class Traced(NamedTuple):
     """The arrays whose memory results take."""
     written: tuple[str, ...] | None = None
     """The names of the arrays that it writes to, if these are results; None if they are written."""
+    catches: tuple[Catch, ...] = ()
+    """The handlers of the function."""
+    lines: tuple[str, ...] = ()
+    """The line that last wrote to each array that it writes to."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
@@ -77,7 +84,7 @@ class Traced(NamedTuple):
 
     def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
         """Return the results of a call, but for those that are written into its arrays."""
-        require_disjoint(self.function.name, values, self.stores, self.written is None)
+        require_disjoint(self.function.name, values, self.stores, self.lines, self.written is None)
         found: Iterator[Any] = iter(self._run(values))
         if self.written is None:
             for place in self.stores:
@@ -93,20 +100,22 @@ def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
     return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
 
 
-def require_disjoint(name: str, arrays: Sequence[Any], stores: Sequence[int], back: bool = True) -> None:
+def require_disjoint(
+    name: str, arrays: Sequence[Any], stores: Sequence[int], lines: Sequence[str], back: bool = True
+) -> None:
     """Raise ValueError for an array that is written and shares elements with another array, or is read-only.
 
     `back`: whether the arrays themselves are written.
     """
-    for place in stores:
+    for place, line in zip(stores, lines, strict=True):
         written = arrays[place]
         if back and not written.flags.writeable:
-            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy")
+            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy{line}")
         for k, a in enumerate(arrays):
             if k != place and a is not written and a.size and np.may_share_memory(a, written):
                 raise ValueError(
                     f"{name}: the function writes to argument {place}, which shares elements with argument {k}; pass "
-                    "a copy of one"
+                    f"a copy of one{line}"
                 )
 
 
@@ -220,6 +229,11 @@ class _Tracing:
                 f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
                 "is traced; return the value"
             )
+        if inspect.isgeneratorfunction(self._scope.function):
+            raise TypeError(
+                f"{self._name}: a generator function, but a compiled function gives its results at once; return a list "
+                f"or an array, or use ag.jit(strict=False)\n  at {_place(self._scope.function)}"
+            )
         draws = _random_states()
         with self._trace:
             args, kwargs = self._value_of(structure, self._arguments.leaves)
@@ -234,6 +248,7 @@ class _Tracing:
                 )
             stores = self._stores()
             outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
+            lines = tuple(next((f"\n  at {place}" for place in v.origin), "") for v in outputs)
             written_to = self.objects.written()
             form = self._form(result, outputs, self._keeps)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
@@ -250,6 +265,7 @@ class _Tracing:
         return Traced(
             compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
             tuple(self._same) if stores else (), self._keeps, donors, self._written(stores),
+            tuple(self._trace.catches), lines,
         )  # fmt: skip
 
     def _donors(self, outputs: Sequence[Any], stores: tuple[int, ...], structure: Form) -> Donors | None:
@@ -448,6 +464,10 @@ class _Scalar:
 
 
 _PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
+
+
+def _place(f: Any) -> SourceLine:
+    return SourceLine(f.__code__.co_filename, f.__code__.co_firstlineno)
 
 
 def _joined(options: Mapping[str, Any], more: Mapping[str, list[Any]]) -> dict[str, Any]:

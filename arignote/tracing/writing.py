@@ -27,7 +27,7 @@ class Chosen(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """What a call does with the arrays of the caller."""
+    """Permissions of a call to write to the arrays of the caller."""
 
     donated: Chosen = Chosen()
     """The arguments whose memory it may overwrite."""
@@ -60,7 +60,9 @@ class Donors:
         self._shared = {k: _shared(variables[k]) for k in self.places}
         self._results = sorted(self.places.values())
 
-    def signature(self, variables: Sequence[Any], outputs: Sequence[Any]) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    def signature(
+        self, variables: Sequence[Any], outputs: Sequence[Any]
+    ) -> tuple[list[Any], list[Any], dict[str, Any]]:
         """Return the inputs and outputs of the compiled function, and its further options."""
         updates = [(self._shared[k], outputs[o]) for k, o in self.places.items()]
         return (

@@ -11,7 +11,7 @@ import torch
 from ...graph import Lacks, TensorType, Variable
 from ...ops.core.tensor import ForeignOp, constant, outputs_of
 from ...record import record
-from .dtypes import array_of, name_of, require_plain, tensor_of, type_of
+from .dtypes import Unsupported, array_of, name_of, require_plain, tensor_of, type_of
 from .table import name_of_op
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 SCALAR_TYPES = {int: "int64", float: "float64", bool: "bool", torch.SymInt: "int64", torch.SymFloat: "float64",
                 torch.SymBool: "bool"}  # fmt: skip
 """The dtype of a scalar that stands for a number of a traced graph."""
+
+
+QUANTIZING = ("quantize_", "_make_per_", "_empty_affine_quantized", "_empty_per_channel_affine_quantized")
+"""Beginnings of the names of ops whose results are quantized tensors."""
 
 
 @record(eq=False)
@@ -91,7 +95,12 @@ def _filled(form: Any, values: Any) -> Any:
 
 
 def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> Any:
-    """Return the results of a node that PyTorch runs, on values of ours."""
+    """Return the results of a node that PyTorch runs, on values of ours.
+
+    Raises Unsupported for an op that makes quantized tensors: their traced values do not show it.
+    """
+    if name_of_op(node.target).partition(".")[2].startswith(QUANTIZING):
+        raise Unsupported("its result is a quantized tensor, expected a dense one")
     operands: list[Any] = []
     kinds: list[bool] = []
 

@@ -91,7 +91,8 @@ class BfloatConvolution(Windowed, Lowered):
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
         """
-        return np.append(bits.reshape(-1), np.zeros(1, bits.dtype))[self._places()]
+        found: np.ndarray = np.append(bits.reshape(-1), np.zeros(1, bits.dtype))[self._places()]
+        return found
 
     def unpacked(self, w: np.ndarray) -> np.ndarray:
         """Return the kernels of `packed`."""

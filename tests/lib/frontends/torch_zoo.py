@@ -120,7 +120,7 @@ _DETECTION = (
     "fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "fcos_resnet50_fpn",
     "retinanet_resnet50_fpn", "retinanet_resnet50_fpn_v2", "ssd300_vgg16", "ssdlite320_mobilenet_v3_large",
 )  # fmt: skip
-_VIDEO = {"mc3_18": (4, 32), "r2plus1d_18": (4, 32), "r3d_18": (4, 32), "s3d": (16, 64), "swin3d_t": (4, 64)}
+_VIDEO = {"mc3_18": (4, 32), "r2plus1d_18": (4, 32), "r3d_18": (4, 32), "swin3d_t": (4, 64)}
 TORCHVISION: dict[str, Maker] = {
     **{name: _image(name, size, 1 if size > 64 else 2) for size, names in _IMAGES.items() for name in names},
     **{f"segmentation.{name}": _segmentation(name) for name in _SEGMENTATION},
@@ -160,7 +160,8 @@ _TIMM = {
         "visformer_tiny", "swinv2_cr_tiny_ns_224", "twins_svt_small", "tnt_s_legacy_patch16_224", "nfnet_l0",
         "cait_xxs24_224", "pvt_v2_b0", "gcvit_xxtiny", "maxxvit_rmlp_nano_rw_256", "coatnet_nano_rw_224", "mvitv2_tiny",
         "davit_tiny", "focalnet_tiny_srf", "sequencer2d_s", "nest_tiny", "hiera_tiny_224",
-        "vit_relpos_small_patch16_224",        "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0", "tiny_vit_5m_224", "inception_next_atto",
+        "vit_relpos_small_patch16_224", "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0",
+        "tiny_vit_5m_224", "inception_next_atto",
     ),
     240: ("crossvit_tiny_240",),
 }  # fmt: skip

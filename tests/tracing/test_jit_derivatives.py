@@ -109,7 +109,7 @@ def test_forward_mode():
     np.testing.assert_allclose(along, (step[1] - step[0]) / 2e-6, rtol=1e-4, atol=1e-6)
     with pytest.raises(TypeError, match=r"jvp: primals: expected a tuple .*jvp\(f, \(x,\), \(v,\)\); got array"):
         ag.jvp(cost, X[0], X[1])
-    with pytest.raises(TypeError, match="jvp: tangents are .*expected the form of the primals"):
+    with pytest.raises(TypeError, match=r"jvp: tangents are .*expected the form of the primals"):
         ag.jvp(cost, (X[0], 0.7), (X[1], [0.7]))
 
 
@@ -133,7 +133,8 @@ def halved(x):
 def test_functions_over_examples():
     kept = X.copy()
     cases = [
-        (damped, (X, 0.7), (0, None), 0), (damped, (X.T, 0.7), (1, None), 1), (writes, (X,), 0, 0), (halved, (X,), 0, 0),
+        (damped, (X, 0.7), (0, None), 0), (damped, (X.T, 0.7), (1, None), 1), (writes, (X,), 0, 0),
+        (halved, (X,), 0, 0),
     ]  # fmt: skip
     for f, arguments, axes, out in cases:
         found = ag.vmap(ag.jit(f), axes, out)(*arguments)
