@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..cbackend.driver.spelling import spelled
 from ..engines.registry import title
 from ..graph.editor import InnerRun
-from ..profiling.passes import EGraphProfile
+from ..profiling.saturation import EGraphProfile
 from ..record.spelling import counted
 from .replay import Replay
 from .trace import LONG, Trace

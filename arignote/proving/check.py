@@ -232,7 +232,7 @@ def _lengths(graph: FunctionGraph, leaves: Mapping[tuple[Variable, int], Any]) -
 def _bounded(claim: Claim, instance: Instance, clock: Clock) -> Found:
     total = Found(PROVED)
     count = 0
-    for shapes in shapes_of(instance.before):
+    for shapes in shapes_of(instance.before, lambda: clock.over):
         if clock.over:
             if not count:
                 return Found(UNPROVED, reason="time")
@@ -271,7 +271,7 @@ def _at_shapes(claim: Claim, instance: Instance, shapes: Sequence[tuple[int, ...
     whole = [v for v in instance.before.inputs if v.type.kind in "iu"]
     found = Found(UNPROVED, reason="nothing was tried")
     first = True
-    for fixed in fixings(whole, sizes, instance.before):
+    for fixed in fixings(whole, sizes, instance.before, lambda: clock.over):
         if not first and found.status != UNPROVED:
             continue
 

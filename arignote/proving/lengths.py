@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,17 @@ MOST_SHAPES = 10
 INDICES = (0, -1, 1, 2, -2, 3, -3)
 
 
+def _never() -> bool:
+    return False
+
+
 def fixings(
-    whole: Sequence[Variable], sizes: Mapping[Variable, tuple[int, ...]], graph: FunctionGraph
+    whole: Sequence[Variable],
+    sizes: Mapping[Variable, tuple[int, ...]],
+    graph: FunctionGraph,
+    over: Callable[[], bool] = _never,
 ) -> Iterator[list[dict[Variable, np.ndarray]]]:
-    """Choices of integers to be concrete: first none, then a few values of all."""
+    """Choices of integers to be concrete: first none, then a few values of all; `over` ends the trials."""
     yield []
     if not whole or not any(sizes[v] == () or v.ndim for v in whole):
         return
@@ -41,7 +48,7 @@ def fixings(
         filled = [choice[v] if v in choice else trial(v.dtype, sizes[v]) for v in graph.inputs]
         if not isinstance(outcome(graph, filled), Exception):
             choices.append(choice)
-        if len(choices) == 8:
+        if len(choices) == 8 or over():
             break
     yield choices
 
@@ -56,8 +63,11 @@ def _runs(graph: FunctionGraph, shapes: Sequence[tuple[int, ...]], pool: tuple[i
     return not (isinstance(error, Exception) and (is_of_lengths(error) or isinstance(error, IndexError)))
 
 
-def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
-    """Shapes of the inputs at which the graph runs, small ones first: all of a few, some of many."""
+def shapes_of(graph: FunctionGraph, over: Callable[[], bool] = _never) -> Iterator[list[tuple[int, ...]]]:
+    """Shapes of the inputs at which the graph runs, small ones first: all of a few, some of many.
+
+    `over`: whether the time for trials is over.
+    """
     unknown = [(k, axis) for k, v in enumerate(graph.inputs) for axis, n in enumerate(v.type.shape) if n is None]
     rng = np.random.default_rng(0)
     if len(LENGTHS) ** len(unknown) <= 64:
@@ -68,6 +78,8 @@ def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
     sizes = list(dict.fromkeys([(n,) * len(unknown) for n in (2, 1, 0, 3)] + sizes))
     found = 0
     for size in sizes:
+        if over():
+            return
         shapes = [list(v.type.shape) for v in graph.inputs]
         for (k, axis), n in zip(unknown, size, strict=True):
             shapes[k][axis] = n

@@ -44,9 +44,7 @@ def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
     if not promises:
         return True
     values = every_value(graph, arrays)
-    return all(
-        node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises
-    )
+    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
 
 
 def concrete(value: Any) -> Any:

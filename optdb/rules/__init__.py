@@ -213,8 +213,7 @@ def default_db() -> SequenceDB:
 
 def egraph() -> EGraphOptimizer:
     """Return equality saturation, by the rules that the greedy passes before it have besides its own."""
-    rules = (rule for group in (*CANONICAL, *STABLE) for rule in group)
-    return EGraphOptimizer(rules=tuple(dict.fromkeys(rules)), conform=TensorConform())
+    return EGraphOptimizer(groups=tuple(map(tuple, (*CANONICAL, *STABLE))), conform=TensorConform())
 
 
 def readable(db: OptInDB) -> None:

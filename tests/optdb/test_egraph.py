@@ -173,7 +173,7 @@ def test_rules_that_never_end_are_ended_by_the_budget():
         formula="exp(x) -> exp(x + 1) / e",
     )  # fmt: skip
     graph = FunctionGraph([X], [T.exp(X)])
-    found, profile = replace(egraph(), rules=(longer,), nodes=60, rounds=100)(graph)
+    found, profile = replace(egraph(), groups=((longer,),), nodes=60, rounds=100)(graph)
     assert found is graph and profile.stop == "60 nodes"
 
 

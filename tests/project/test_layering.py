@@ -64,7 +64,7 @@ MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "o
 PACKAGE = ROOT / "arignote" / "__init__.py"
 """It tells type checkers where its names come from, those of front ends too, which it loads when they are asked for."""
 OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl", "pymc", "sympy"}
-OPTIONAL |= {"functorch", "jax", "nutpie", "torch"}
+OPTIONAL |= {"functorch", "jax", "nutpie", "torch", "z3"}
 
 
 def files(folder):

@@ -140,8 +140,8 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Callable[[], Any]]]]] = {
 }  # fmt: skip
 
 
-def proved(group: str, seconds: float, most: int) -> dict[str, Any]:
-    """The counts of a group, and for each rule (rewrites, those without proof, the first reason)."""
+def proved(group: str, seconds: float, most: int) -> Iterator[dict[str, Any]]:
+    """Yield after each program the counts of a group, and by rule (rewrites, those without proof, the first reason)."""
     counts: Counter[str] = Counter()
     rules: dict[str, list[Any]] = {}
     prover = Prover(seconds)
@@ -157,7 +157,7 @@ def proved(group: str, seconds: float, most: int) -> dict[str, Any]:
                     print(f"    {step}", flush=True)
         counts += mine
         print(f"    {dict(mine)}", flush=True)
-    return {"counts": dict(counts), "rules": rules}
+        yield {"counts": dict(counts), "rules": rules}
 
 
 def _count(rules: dict[str, list[Any]], step: StepProof) -> None:
@@ -217,9 +217,8 @@ def main() -> int:
         parser.error(f"no group is named {', '.join(unknown)}; expected {', '.join(GROUPS)}")
     known = load()
     for group in options.groups or GROUPS:
-        found = proved(group, options.seconds, options.most)
-        if found["counts"]:
-            known = load() | {group: found}
+        for found in proved(group, options.seconds, options.most):
+            known = load() | ({group: found} if found["counts"] else {})
             DATA.write_text(json.dumps({g: known[g] for g in GROUPS if g in known}, indent=1) + "\n")
     return int(any(found["counts"].get(REFUTED, 0) for found in known.values()))
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....graph import FunctionGraph, GraphEditor
-from ....profiling.passes import EGraphProfile
 from ....record import lazy, record
 from ....record.clock import processor_clock
 from ...conform import Conform
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 egraphs: Any = lazy.module(".egraph", __package__)
 extraction: Any = lazy.module(".extraction", __package__)
 prices: Any = lazy.module(".prices", __package__)
+profiles: Any = lazy.module("....profiling.saturation", __package__)
 widening: Any = lazy.module(".widening", __package__)
 
 BETTER = 0.999
@@ -42,8 +42,8 @@ class EGraphOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = relaxes(
         "rounding", "signed zero", "nan", "inf", "overflow", "underflow", "errors", "domain"
     )
-    rules: tuple[Rule, ...] = ()
-    """The rules beside the widening ones."""
+    groups: tuple[tuple[Rule, ...], ...] = ()
+    """The rules beside the widening ones, by subject."""
     conform: Conform | None = None
     nodes: int = 4000
     """Nodes of the e-graph."""
@@ -59,7 +59,7 @@ class EGraphOptimizer(Optimizer):
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         before = prices.of_graph(graph.order, graph.outputs)
         if len(graph) > self.nodes:
-            return graph, EGraphProfile(
+            return graph, profiles.EGraphProfile(
                 stop=f"the graph has {len(graph)} nodes", price_before=before, price_after=before
             )
         egraph, clock = egraphs.EGraph(graph), processor_clock()
@@ -71,7 +71,7 @@ class EGraphOptimizer(Optimizer):
         def spent() -> str:
             return f"{self.nodes} nodes" if len(egraph.nodes) > self.nodes else late(2 / 3)
 
-        rules = (*self.rules, *widening.WIDENING)
+        rules = tuple(dict.fromkeys(rule for group in (*self.groups, widening.WIDENING) for rule in group))
         search = egraphs.Saturation(egraph, rules, self.conform, prices.alone, spent)
         stop = search.run(self.rounds)
         outputs, _, after, choice = extraction.Extraction(egraph, late).best([graph])
@@ -85,7 +85,7 @@ class EGraphOptimizer(Optimizer):
             found, after = graph, before
         if found is graph:
             after, steps = before, ()
-        return found, EGraphProfile(
+        return found, profiles.EGraphProfile(
             stop=stop, classes=len(egraph.members()), forms=len(egraph.nodes), rounds=search.rounds,
             refused=search.failures.count, price_before=before, price_after=after, derivation=steps,
             table=tuple(tally.row() for tally in search.applier.tallies),
