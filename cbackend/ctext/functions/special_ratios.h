@@ -78,9 +78,9 @@ static inline f64 ag_beta_of_moderate_f64(f64 a, f64 b, f64 *second)
     if (b < 1.0) {
         d = ag_times_parts_f64(d, d_low, b, 0.0, &d_low);
     }
-    f64 result = 0;
-    f64 low = 0;
-    result = ag_divided_parts_f64(p, p_low, d, d_low, &low);
+    const f64 inverse = 1.0 / d;
+    const f64 result = p * inverse;
+    const f64 low = (__builtin_fma(-result, d, p) + (p_low - result * d_low)) * inverse;
     const f64 slope = ((4.604855 * s + 0x1.3228869c66d37p+4) * s - 0x1.2f3798d8a979ep+5) / ((s + 0x1.085d95dd4c76dp+4)
         * s + 7.312457);
     *second = low - result * (s_low * slope);
@@ -246,18 +246,13 @@ static inline f64 ag_short_beta_factor_f64(f64 a, f64 b, f64 x, f64 x_low, f64 y
 /* log(B(a, b)) for a <= b, 1e-290 <= a, both finite; 0 where its terms cancel, or a power is too small. */
 static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
 {
+    f64 total = 0;
     f64 p = 0;
     if (b < 10.0) {
         f64 p_low = 0;
         p = ag_beta_of_moderate_f64(a, b, &p_low);
-        if (fabs_F(p - 1.0) < 0.25) {
-            f64 f = 0;
-            f64 f_low = 0;
-            f = ag_two_sum_f64(p, -1.0, &f_low);
-            f = ag_log1p_parts_f64(f, f_low + p_low, &f_low);
-            return fabs_F(f) > 0.2 ? f + f_low : 0.0;
-        }
-        return ag_log_f64(p) + p_low / p;
+        total = ag_log_f64(p) + p_low / p;
+        return fabs_F(total) > 0.2 ? total : 0.0;
     }
     if (a >= 10.0) {
         return ag_log_beta_of_large_f64(a, b);
@@ -273,6 +268,6 @@ static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
     const f64 first = ag_log_f64(a) + (ag_log_f64(r) + r_low / r);
     const f64 second = a * ag_log_f64(s) + ((b - 0.5) * ag_log1p_f64(a / b) - a + (ag_stirling_f64(s) -
         ag_stirling_f64(b)));
-    const f64 total = first + second;
+    total = first + second;
     return fabs_F(total) > 0.25 * fabs_F(first) ? -total : 0.0;
 }
