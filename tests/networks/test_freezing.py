@@ -163,8 +163,8 @@ def test_transposed_weights_share_their_memory_and_borrowed_ones_that_of_the_var
     given = RNG.standard_normal(160).astype("float32"), np.array([3, 1, 199])
     for borrow in (False, True):
         f = ag.freeze(T.take(w.T, places, axis=0) * x, inputs=[x, places], borrow=borrow)
-        (turned,) = [v.data for n in f.graph.order for v in n.inputs if isinstance(v, Constant) and v.ndim == 2]
-        assert turned.shape == (200, 160) and turned.strides == (4, 800)
-        assert np.shares_memory(turned, w.get_value(borrow=True)) is borrow
+        (transposed,) = [v.data for n in f.graph.order for v in n.inputs if isinstance(v, Constant) and v.ndim == 2]
+        assert transposed.shape == (200, 160) and transposed.strides == (4, 800)
+        assert np.shares_memory(transposed, w.get_value(borrow=True)) is borrow
         for again in (f, pickle.loads(pickle.dumps(f))):
             np.testing.assert_array_equal(again(*given), numbers.T[given[1]] * given[0])
