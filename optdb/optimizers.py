@@ -16,8 +16,9 @@ from typing import ClassVar, TypeVar
 
 from ..graph import FunctionGraph, GraphEditor, InconsistencyError, execution_order, gc_paused
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
-from ..record import record
+from ..record import record, replaced
 from ..record.clock import processor_clock
+from ..record.spelling import counted
 from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
@@ -66,7 +67,7 @@ class Optimizer:
         elapsed = clock.read() - start
         if result is not graph:
             self._check(graph, result)
-        return result, replace(
+        return result, replaced(
             profile,
             name=self.name or type(self).__name__,
             optimizer=type(self).__name__,
@@ -101,11 +102,15 @@ class Optimizer:
         return self if self.name == name else replace(self, name=name)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class SeqOptimizer(Optimizer):
     """Optimizers in sequence.  A failing one is skipped with a warning, and its entry says so."""
 
     optimizers: tuple[Optimizer, ...] = ()
+
+    def __repr__(self) -> str:
+        """The name and the number of members: all fields of all members would be 120,000 characters."""
+        return f"<{type(self).__name__} {self.name!r}: {counted(len(self.optimizers), 'optimizer')} in sequence>"
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         failures = Failures(self.strict)
@@ -175,7 +180,7 @@ class TopoOptimizer(Optimizer):
         return result, TopoProfile(
             toposort_time=toposort_time + ordered(result)[1],
             loop_time=loop_time,
-            table=tuple(tally.row() for tally in applier.tallies),
+            table=applier.rows(),
             failures=failures.all(),
             stop=walk.stop or "",
         )

@@ -9,7 +9,7 @@ shared variable.  The optimizers do the rest; constant weights are ordinary to t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..export.sources import function_of, graph_over
@@ -24,12 +24,17 @@ from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import TensorConstant, constant
 from ..ops.networks.phases import ByPhase
 from ..optdb.rules.quantized.storage import FORMATS
+from ..record import lazy
 from .channels import without_zero_channels
+
+narrowing: Any = lazy.module(".narrowing", __package__)
 
 
 def freeze(
     source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None,
-    storage: str | None = None, remove_channels: bool = False, borrow: bool = False, **options: Any,
+    storage: str | None = None, remove_channels: bool = False, borrow: bool = False, compute: str | None = None,
+    samples: Any = None, keep: Collection[int | str] = (), goal: float | Callable[[Any], bool] | None = None,
+    **options: Any,
 ) -> Function:  # fmt: skip
     """Return the inference function of `source`: constant weights, no randomness, no updates.
 
@@ -57,6 +62,14 @@ def freeze(
             joins channels with all axes behind them.  A zero weight then hides a NaN or infinity of its input.
         borrow: read weights in the memory of the shared variables, instead of copies.  Do not write to that memory as
             long as the function is in use: packed weights would keep the old numbers, others would change.
+        compute: "bfloat16" or "float16": operands of products and convolutions of float32 are rounded to this format,
+            to the nearest, ties to even; sums, softmax and normalizations stay float32.  The table of layers is in
+            `.layers`, as for `ag.quantize`.  A layer whose weights or inputs would overflow stays float32.
+        samples: with `compute`: arguments of typical calls, as for `ag.quantize`, on which errors are measured.
+        keep: with `compute`: numbers or names of layers that stay in float32.
+        goal: with `compute` and `samples`: the largest relative error of the results, or a function that is given the
+            frozen function and says whether it is good enough.  Layers stay in float32, those with the largest error
+            first, until it is met.
         options: arguments of `ag.function` that say how to compile; by default those of the function.
 
     Raises:
@@ -65,11 +78,18 @@ def freeze(
             removed, and has no form without them.
     """
     variables, results, form, options = inference_parts(source, outputs, inputs, "frozen", options, borrow)
+    if compute is None and not (samples is goal is None and not keep):
+        raise ValueError('freeze: samples, keep and goal need compute="bfloat16" or "float16"')
     if storage is not None:
         options["mode"] = _storing(storage, options.get("mode"))
     if remove_channels:
         results = list(without_zero_channels(rewrite(graph_over(variables, results), "canonicalize")).outputs)
-    return function(_as_given(function_of(source), variables), form(results), **options)
+    given = _as_given(function_of(source), variables)
+    if compute is None:
+        return function(given, form(results), **options)
+    graph = rewrite(graph_over(variables, results), "canonicalize")
+    made: Function = narrowing.computed_in(compute, graph, given, form, samples, keep, goal, options)
+    return made
 
 
 def _as_given(source: Any, variables: list[Variable]) -> list[Any]:

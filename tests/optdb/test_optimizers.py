@@ -497,3 +497,9 @@ def test_a_chain_that_gives_no_more_than_a_shape_is_climbed_at_once():
     result, profile = ag.optdb.query("useless")(graph(T.fill(value, 2.0)))
     assert result == graph(T.fill(A, 2.0))
     assert next(r.fired for r in profile.rules() if r.name == "local_fill_like_operand") == 1
+
+
+def test_a_sequence_shows_its_name_and_length():
+    members = (MergeOptimizer(name="merge"), MergeOptimizer(name="again"))
+    assert repr(SeqOptimizer(name="seq", optimizers=members)) == "<SeqOptimizer 'seq': 2 optimizers in sequence>"
+    assert len(repr(ag.optdb.query("fast_run"))) < 100
