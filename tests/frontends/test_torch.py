@@ -233,7 +233,7 @@ def test_modules_beyond_arrays_run_in_pytorch_or_are_refused_in_one_line() -> No
     half = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.GELU(), torch.nn.LayerNorm(3)).half()
     cases = (
         (Deciding(), x, r"Deciding decides by a value that only a call knows \(.*test_torch\.py:\d+\).*use torch"),
-        (copy.deepcopy(linear).bfloat16(), x.bfloat16(), "the parameter weight: no array holds torch.bfloat16; convert"),
+        (copy.deepcopy(linear).bfloat16(), x.bfloat16(), "the parameter weight: no array holds torch.bfloat16; co"),
         (Sparse(), x, r"the buffer m: its layout is torch\.sparse_coo"),
         (Quantizing(), x, r"quantize_per_tensor.*test_torch\.py.*its result is a quantized tensor"),
         (half, x.half(), None),

@@ -1,11 +1,14 @@
 """`ag.freeze`: inference functions equal to the inference meaning of training graphs, and clear refusals."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import arignote as ag
 from arignote import ops as T
 from arignote import optim
+from arignote.graph import Constant
 from arignote.ops.networks.phases import ByPhase
 
 RNG = np.random.default_rng(3)
@@ -152,3 +155,16 @@ def test_mistakes(name):
     call, error, message = MISTAKES[name]
     with pytest.raises(error, match=message):
         call()
+
+
+def test_transposed_weights_share_their_memory_and_borrowed_ones_that_of_the_variable():
+    numbers = RNG.standard_normal((160, 200)).astype("float32")
+    w, x, places = ag.shared(numbers), T.fvector("x"), T.lvector("places")
+    given = RNG.standard_normal(160).astype("float32"), np.array([3, 1, 199])
+    for borrow in (False, True):
+        f = ag.freeze(T.take(w.T, places, axis=0) * x, inputs=[x, places], borrow=borrow)
+        (transposed,) = [v.data for n in f.graph.order for v in n.inputs if isinstance(v, Constant) and v.ndim == 2]
+        assert transposed.shape == (200, 160) and transposed.strides == (4, 800)
+        assert np.shares_memory(transposed, w.get_value(borrow=True)) is borrow
+        for again in (f, pickle.loads(pickle.dumps(f))):
+            np.testing.assert_array_equal(again(*given), numbers.T[given[1]] * given[0])

@@ -29,6 +29,8 @@ UNSET = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "ne
 """Ops whose results are yet to be set."""
 UNORDERED = frozenset(("sort", "topk", "argsort", "kthvalue"))
 """Ops that give positions of equal elements in any order, unless the caller asks for a stable one."""
+DTYPES = (*NAMES, torch.bfloat16)
+"""The dtypes of samples; PyTorch runs those that no array holds."""
 EQUAL, EAGER, DIFFERS, FAILS, UNTRACED, REFUSED = "equal", "eager", "differs", "fails", "untraced", "refused"
 
 
@@ -65,7 +67,7 @@ def traced(op: Any, sample: Any) -> Any:
 def outcome(op: Any, dtype: torch.dtype, sample: Any, mode: Any) -> Outcome:
     """Return how one sample goes."""
     label = f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
-    kind = str(dtype).removeprefix("torch.")
+    kind = _short(dtype)
     torch.manual_seed(0)
     try:
         graph, tensors, expected = traced(op, sample)
@@ -118,7 +120,7 @@ def _by_place(op: Any, sample: Any, results: Any) -> list[Any]:
     return [torch.sort(torch.gather(x, dim, places), dim).values]
 
 
-def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = tuple(NAMES)) -> Iterator[Outcome]:
+def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = DTYPES) -> Iterator[Outcome]:
     """Yield how samples go: at most so many for each op and dtype, spread evenly."""
     for op in op_db:
         if (names and op.name not in names) or op.name in UNSET:
@@ -134,11 +136,15 @@ def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = 
                 yield outcome(op, dtype, sample, mode)
 
 
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 def main(names: list[str]) -> None:
     """Print counts, and one line for each sample that differs or fails."""
-    kinds = {getattr(torch, n) for n in names if n in NAMES.values()} or set(NAMES)
+    kinds = {d for d in DTYPES if _short(d) in names} or set(DTYPES)
     most = next((int(n) for n in names if n.isdigit()), 2)
-    names = [n for n in names if n not in NAMES.values() and not n.isdigit()]
+    names = [n for n in names if n not in map(_short, DTYPES) and not n.isdigit()]
     warnings.simplefilter("ignore")
     counts: Counter[str] = Counter()
     eager: Counter[str] = Counter()
