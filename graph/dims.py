@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, Union
 from weakref import WeakValueDictionary
@@ -76,7 +77,7 @@ _interned: WeakValueDictionary[tuple[object, ...], Symbol] = WeakValueDictionary
 def _symbol(kind: str, *args: object) -> Symbol:
     # A key must not hold what the symbol is about: a variable holds its own lengths, so nothing would ever be freed.
     # The symbol holds it, which makes the address unique for as long as the entry lives.
-    key = (kind, *(a if isinstance(a, int) else (id(a),) for a in args))
+    key = (kind, *[a if isinstance(a, int) else (id(a),) for a in args])
     found = _interned.get(key)
     if found is None:
         found = _interned.setdefault(key, Symbol(kind, args))
@@ -100,20 +101,30 @@ def broadcast(dims: Iterable[Dim]) -> Dim:
 
     Lengths that cannot agree are found when types are inferred, or at run time.
     """
+    distinct = dict.fromkeys(dims)
+    if len(distinct) == 1:
+        return next(iter(distinct))
     symbols: dict[Symbol, None] = {}
-    for dim in dims:
+    joint: Symbol | None = None
+    for dim in distinct:
         if isinstance(dim, int):
             if dim != 1:
                 return dim
         elif dim.kind == "broadcast":
             symbols.update(dict.fromkeys(dim.args))  # type: ignore[arg-type]
+            joint = dim
         else:
             symbols[dim] = None
     if not symbols:
         return 1
     if len(symbols) == 1:
         return next(iter(symbols))
-    return _symbol("broadcast", *sorted(symbols, key=lambda symbol: symbol.serial))
+    if joint is not None and len(symbols) == len(joint.args):  # it has all the others
+        return joint
+    return _symbol("broadcast", *sorted(symbols, key=_serial))
+
+
+_serial = operator.attrgetter("serial")
 
 
 def add(a: Dim, b: Dim) -> Dim:

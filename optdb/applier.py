@@ -145,7 +145,7 @@ class Applier:
 
     def __init__(self, rules: Iterable[Rule], editor: GraphEditor, conform: Conform | None, failures: Failures) -> None:
         self.index: RuleIndex = rule_index(tuple(rules))
-        self.tallies: list[Tally] = [Tally(rule.name, rule) for rule in self.index.rules]
+        self._tallies: list[Tally] = []
         self.editor = editor
         self.conform = conform
         self.failures = failures
@@ -155,8 +155,23 @@ class Applier:
         self.looks_at_users: bool = self.index.looks_at_users
         self.offers: dict[MatchKey, Offers] = {}
         """Cache of `offers_to`."""
-        self._absent = {op for rule in self.index.rules for op in rule.needs}
+        self._absent = self.index.needed
         """Ops that some rule requires and that no graph has had yet; the rule is not tried until then."""
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """The counts of all rules; they are made for the first node that selects a rule."""
+        if not self._tallies:
+            self._tallies = [Tally(rule.name, rule) for rule in self.index.rules]
+        return self._tallies
+
+    def rows(self) -> tuple[RuleProfile, ...]:
+        """The rules in the profile of the run."""
+        return tuple([tally.row() for tally in self._tallies]) or self.index.untried
+
+    def fired(self) -> dict[str, int]:
+        """The rules that have fired, with their counts."""
+        return {tally.name: tally.fired for tally in self._tallies if tally.fired}
 
     def busy(self, graph: FunctionGraph) -> set[MatchKey]:
         """The match keys of the graph that select at least one rule."""
@@ -176,13 +191,15 @@ class Applier:
         found = self.offers.get(key)
         if found is None:
             upwards, by_users = self.index.of_match_key(key, self._failed)
-            found = self.offers[key] = self._able(upwards), self._able(by_users)
+            found = self.offers[key] = upwards and self._able(upwards), by_users and self._able(by_users)
         return found
 
     def _able(self, places: Places) -> tuple[Tally, ...]:
         """The rules at these positions, without those that require an absent op."""
-        rules, tallies, absent = self.index.rules, self.tallies, self._absent
-        return tuple([tallies[p] for p in places if not absent or absent.isdisjoint(rules[p].needs)])
+        if self._absent:
+            rules, absent = self.index.rules, self._absent
+            places = tuple([p for p in places if not rules[p].needs or absent.isdisjoint(rules[p].needs)])
+        return tuple(map(self.tallies.__getitem__, places)) if places else ()
 
     def _failed(self, rule: Rule, op: Op, error: Exception) -> None:
         self.failures.record(rule.name, f"a node of {op}", error)

@@ -68,8 +68,6 @@ class _Run:
             max_nodes=node_limit(len(graph)) if options.max_nodes is None else options.max_nodes,
             deadline=None if options.max_seconds is None else time.perf_counter() + options.max_seconds,
         )
-        merges = [self.sweep.merge] if self.sweep.merging else []
-        self.tallies = [*self.sweep.applier.tallies, *merges]
         self.cleanup = [c for c in options.cleanup if not isinstance(c, MergeOptimizer)]
         self.passes: list[PassProfile] = []
         self.stop: str | None = None
@@ -85,7 +83,7 @@ class _Run:
         clock = processor_clock()
         start, waited = clock.read(), clock.waited
         self.began_at.append(len(self.editor.journal))
-        fired = [tally.fired for tally in self.tallies]
+        fired = self._fired()
         children: list[OptimizerProfile] = []
         graph = self._members("global", self.options.optimizers, began, children)
         size, before = ordered(graph)
@@ -95,7 +93,8 @@ class _Run:
             swept = self._members("cleanup", self.cleanup, swept, children)
         graph = self._members("final", self.options.final, swept, children)
         _, after = ordered(graph)
-        counts = Counter({t.name: t.fired - f for t, f in zip(self.tallies, fired, strict=True)})
+        counts = self._fired()
+        counts.subtract(fired)
         counts.update({child.name: child.replacements for child in children})
         around = sum(child.time for child in children)
         self.passes.append(
@@ -111,6 +110,11 @@ class _Run:
         )
         self._decide(began, graph)
         return graph
+
+    def _fired(self) -> Counter[str]:
+        """The rules that have fired, merging among them, with their counts."""
+        merge = self.sweep.merge
+        return Counter({**self.sweep.applier.fired(), **({merge.name: merge.fired} if merge.fired else {})})
 
     def _members(
         self, role: str, members: Sequence[Optimizer], graph: FunctionGraph, children: list[OptimizerProfile]
@@ -169,14 +173,15 @@ class _Run:
         return endless(self.sweep.applier.tallies, self.failures) if limited else None
 
     def profile(self, graph: FunctionGraph) -> EquilibriumProfile:
+        rows = self.sweep.applier.rows()
         return EquilibriumProfile(
             time=sum(p.time for p in self.passes),
-            table=tuple(tally.row() for tally in self.tallies),
+            table=(*rows, *([self.sweep.merge.row()] if self.sweep.merging else ())),
             failures=self.failures.all(),
             children=tuple(child for p in self.passes for child in p.children),
             passes=tuple(self.passes),
             max_nodes=max(self.largest, len(graph)),
-            local_time=sum(tally.time for tally in self.sweep.applier.tallies),
+            local_time=0.0 if rows is self.sweep.applier.index.untried else sum(row.time for row in rows),
             global_time=self.spent["global"],
             final_time=self.spent["final"],
             cleanup_time=self.spent["cleanup"] + (self.sweep.merge.time if self.sweep.merging else 0.0),

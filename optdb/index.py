@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from ..graph import MatchKey, Op
+from ..profiling import RuleProfile
 from .rule import OpKey, Rule
 
 Places = tuple[int, ...]
@@ -28,6 +29,10 @@ class RuleIndex:
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self.rules = rules
         self.looks_at_users: bool = any(rule.uses for rule in rules)
+        self.needed: frozenset[Op] = frozenset(op for rule in rules for op in rule.needs)
+        """Ops that some rule requires in a graph."""
+        self.untried: tuple[RuleProfile, ...] = tuple(RuleProfile(rule.name) for rule in rules)
+        """The rows of the rules in the profile of a run that tried none of them."""
         self._by_key = _by_key(rules)
         self._by_op: dict[Op, Places] = {}
         self._by_match_key: dict[MatchKey, tuple[Places, Places]] = {}

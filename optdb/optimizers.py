@@ -16,7 +16,7 @@ from typing import ClassVar, TypeVar
 
 from ..graph import FunctionGraph, GraphEditor, InconsistencyError, execution_order, gc_paused
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
-from ..record import record
+from ..record import record, replaced
 from ..record.clock import processor_clock
 from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
@@ -66,7 +66,7 @@ class Optimizer:
         elapsed = clock.read() - start
         if result is not graph:
             self._check(graph, result)
-        return result, replace(
+        return result, replaced(
             profile,
             name=self.name or type(self).__name__,
             optimizer=type(self).__name__,
@@ -175,7 +175,7 @@ class TopoOptimizer(Optimizer):
         return result, TopoProfile(
             toposort_time=toposort_time + ordered(result)[1],
             loop_time=loop_time,
-            table=tuple(tally.row() for tally in applier.tallies),
+            table=applier.rows(),
             failures=failures.all(),
             stop=walk.stop or "",
         )

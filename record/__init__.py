@@ -31,6 +31,7 @@ else:
 
 
 C = TypeVar("C", bound=type)
+R = TypeVar("R")
 
 
 @overload
@@ -74,6 +75,13 @@ def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
     if slots:  # the default of `pickle` assigns to the fields
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     return methods
+
+
+def replaced(value: R, /, **changes: Any) -> R:
+    """Return a record without slots and `__post_init__` with other fields: `replace` in a tenth of its time."""
+    made: R = object.__new__(type(value))
+    vars(made).update(vars(value), **changes)
+    return made
 
 
 class _Init:

@@ -97,6 +97,8 @@ def _inner_failure(
     numbers = list(remarked[1 : remarked[0]])  # behind them stands the number of the node
     inner = nodes_within(op.graph)[remarked[remarked[0]]]
     outcome = _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
+    if outcome == Outcome.LENGTHS:  # the axis, two lengths, and those of all operands
+        return inner, outcome, numbers[0], [2, *numbers[1:]]
     if outcome == Outcome.TOO_SHORT:
         operand = numbers.pop(0)
     return inner, outcome, operand, [len(numbers), *numbers]
@@ -126,6 +128,8 @@ _OF_ELEMENTS = {
     Status.INDEX: int(Outcome.INDEX),
     Status.NEGATIVE_STEPS: int(Outcome.NEGATIVE_STEPS),
     Status.TOO_SHORT: int(Outcome.TOO_SHORT),
+    Status.LENGTHS: int(Outcome.LENGTHS),
+    Status.EMPTY_REDUCTION: 0,
 }
 """Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {

@@ -34,6 +34,8 @@ class Status(IntEnum):
     """An inner loop has a negative number of steps."""
     TOO_SHORT = 5
     """A sequence ends before an inner loop does."""
+    LENGTHS = 6
+    """Vectors in a loop have different lengths."""
 
 
 @record

@@ -17,7 +17,7 @@ from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
 from ...ops.control.element_bodies import with_numbers_outside
-from ...ops.lowered.assumed import assumption_in
+from ...ops.lowered.assumed import AssumeEqual, assumption_in
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.indexing import Subtensor
@@ -28,6 +28,7 @@ from ..ir.verify import verify
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
+from .parts import parts_of, place
 from .planned import Plan, plan_of
 from .planner import Planner
 from .planners.host import plan_host
@@ -91,7 +92,10 @@ def _planned(
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     p.ordered = set() if is_body else _in_any_order(graph, p)
+    parts = parts_of(nodes, graph) if is_body and not strided else {}
     for p.site, node in enumerate(nodes):
+        if node in parts:
+            place(p, parts[node])
         planner(p, node)
     p.site = len(nodes)
     if strided:
@@ -220,6 +224,8 @@ def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
         if output.index in destroyed:
             written = output
             output = node.inputs[destroyed[output.index]]
+        elif isinstance(node.op, AssumeEqual):
+            output = node.inputs[output.index]
         elif _shows_whole(node.op):
             output = node.inputs[0]
         else:

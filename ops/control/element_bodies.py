@@ -1,7 +1,7 @@
-"""Bodies of loops that touch single elements: what they may hold, and the order in which they run in place.
+"""Bodies of loops over elements: what they may hold, and the order in which they run in place.
 
-    a state that is an array     read by integer indices, written by integer indices, handed to inner loops
-    everything else              scalars, and parts of arrays that only elements are read of
+    a state that is an array     read and written by integers and slices, handed to inner loops
+    everything else              scalars, parts of arrays, vectors that are computed where their elements are read
 
 Such a body can run on one array for each array state if every reader of a value comes before the write that changes it.
 """
@@ -16,9 +16,11 @@ from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Var
 from ...graph.ordering import ordered
 from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise
+from ..linalg.blas import Dot
 from ..lowered.fused import Fused, unmarked
 from ..shapes.creation import Arange
-from ..shapes.indexing import IncSubtensor, Subtensor
+from ..reductions.reduce import Reduce
+from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import ShapeI
 from ..shapes.shape import DimShuffle
 from .cond import Cond
@@ -40,8 +42,9 @@ def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
 def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
     """Return the nodes of a loop's body in an order that lets its array states be written in place.
 
-    None if the body does more than compute scalars, read elements and write elements, or if no order keeps every value
-    until its last reader.
+    None if the body does more than compute scalars and vectors, read parts and write parts, or if no order keeps every
+    value until its last reader.  Whole vectors, the same in each step, are left to kernels of their own, which threads
+    share.
     """
     places = _places_in_order(op)
     return None if places is None else tuple(op.graph.order[k] for k in places)
@@ -58,7 +61,7 @@ def _places_in_order(op: Scan) -> tuple[int, ...] | None:
     if op.until and (any(op.traced) or len(body.outputs) > count + 1):
         return None
     versions = _Versions(body, body.inputs[op.states])
-    if not all(versions.take(node) for node in body.order):
+    if not all(versions.take(node) for node in body.order) or versions.has_vectors > versions.has_places:
         return None
     for state, new in zip(body.inputs[op.states], body.outputs, strict=False):
         if versions.store_of(new) is not state if state.ndim else False:
@@ -87,45 +90,70 @@ class _Versions:
         self._graph = graph
         self._stores = {s: s for s in states if s.ndim}
         """The state of each version."""
-        self._version: dict[Variable, Variable] = {}
-        """The version that a part shows."""
+        self._sources: dict[Variable, tuple[Variable, ...]] = {}
+        """The versions that a part shows, or that a vector is computed from."""
+        self._computed: set[Variable] = set()
+        """Vectors that are not parts of arrays."""
+        self.has_vectors: bool = False
+        """Whether there are loops over the elements of vectors."""
+        self.has_places: bool = False
+        """Whether a step reads or writes parts of its own."""
         self._readers: dict[Variable, list[Apply]] = {}
         self._writers: dict[Variable, Apply] = {}
 
     def store_of(self, v: Variable) -> Variable | None:
         return self._stores.get(v)
 
+    def _shown(self, v: Variable) -> tuple[Variable, ...]:
+        return self._sources.get(v, (v,))
+
     def take(self, node: Apply) -> bool:
         """Note what a node reads and writes; return whether a loop over elements can have it."""
         op = unmarked(node.op)
-        for i in node.inputs:
-            if i.ndim and isinstance(i, Constant):
-                return False
-            if i.ndim:
-                self._readers.setdefault(self._version.get(i, i), []).append(node)
+        vectors = [i for i in node.inputs if i.ndim]
+        if any(isinstance(i, Constant) for i in vectors):
+            return False
+        for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
+            self._readers.setdefault(version, []).append(node)
+        if isinstance(op, (Scan, Cond, Subtensor, IncSubtensor)) and not self._computed.isdisjoint(
+            vectors[:1] if isinstance(op, IncSubtensor) else vectors
+        ):
+            return False
         if isinstance(op, Scan):
             return in_place_order(op) is not None and self._loop(op, node)
         if isinstance(op, Cond):
             return all(map(is_elementary, op.branches))
         if isinstance(op, Subtensor):
-            if any(entry != "i" for entry in op.spec):
-                return False
+            self.has_places = self.has_places or _moves(node.inputs[1:])
             if node.out.ndim:
-                x = node.inputs[0]
-                self._version[node.out] = self._version.get(x, x)
-            return True
+                self._sources[node.out] = self._shown(node.inputs[0])
+            return _is_part(op.spec, node.inputs[1:])
         if isinstance(op, IncSubtensor):
-            whole = len(op.spec) == node.inputs[0].ndim and all(entry == "i" for entry in op.spec)
-            return whole and not node.inputs[1].ndim and self._write(node.inputs[0], node.out, node)
+            return self._written(op, node)
         if isinstance(op, ShapeI):
             return True
         if isinstance(op, Arange):
             return counts_by_one(node)
         if isinstance(op, Fused):
-            inner = op.graph.order
-            scalars = all(isinstance(n.op, (Pointwise, DimShuffle)) and not n.out.ndim for n in inner)
-            return scalars and not any(i.ndim for i in node.inputs)
-        return isinstance(op, Pointwise) and not any(i.ndim for i in node.inputs)
+            return all(map(_is_of_vectors, op.graph.order)) and self._vector(node, vectors)
+        return _is_of_vectors(node) and self._vector(node, vectors)
+
+    def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
+        """Note a node that computes elements of vectors, if it has any."""
+        self.has_vectors = self.has_vectors or bool(operands)
+        sources = tuple(dict.fromkeys(version for i in operands for version in self._shown(i)))
+        for o in node.outputs:
+            if o.ndim:
+                self._sources[o] = sources
+                self._computed.add(o)
+        return bool(operands) or not any(o.ndim for o in node.outputs)
+
+    def _written(self, op: IncSubtensor, node: Apply) -> bool:
+        x, y, *indices = node.inputs
+        rank = x.ndim - sum(entry == "i" for entry in op.spec)
+        self.has_vectors = self.has_vectors or rank > 0
+        self.has_places = self.has_places or _moves(indices)
+        return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node)
 
     def _loop(self, op: Scan, node: Apply) -> bool:
         """Note the arrays that an inner loop writes; its results are their next versions."""
@@ -139,15 +167,15 @@ class _Versions:
         state = self._stores.get(old)
         if state is None or old in self._writers:
             return False
-        if sum(self._version.get(i, i) is old for i in node.inputs) > 1:  # it reads the value that it changes
-            return False
+        if isinstance(unmarked(node.op), Scan) and sum(old in self._shown(i) for i in node.inputs) > 1:
+            return False  # it reads the value that it changes
         self._writers[old] = node
         self._stores[new] = state
         return True
 
     def order(self, outputs: tuple[Variable, ...]) -> tuple[Apply, ...] | None:
         """Return the order of the nodes; None if a value would be changed too early."""
-        kept = {self._version.get(o, o) for o in outputs}
+        kept = {version for o in outputs for version in self._shown(o)}
         if not kept.isdisjoint(self._writers):
             return None
         before: dict[Apply, list[Apply]] = {}
@@ -157,6 +185,37 @@ class _Versions:
             return tuple(ordered(self._graph.order, before))
         except InconsistencyError:
             return None
+
+
+def _moves(indices: Sequence[Variable]) -> bool:
+    """Whether a part may be another one in each step."""
+    return not all(isinstance(i, Constant) for i in indices)
+
+
+def _is_part(spec: tuple[str, ...], indices: Sequence[Variable]) -> bool:
+    """Whether an index has integers, and slices that go on by one position."""
+    places = entries(spec, indices)
+    steps = [place.step for place in places if isinstance(place, slice) and place.step is not None]
+    return "a" not in spec and all(isinstance(step, Constant) and step.data in (1, -1) for step in steps)
+
+
+def _is_of_vectors(node: Apply) -> bool:
+    """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
+    op = node.op
+    ranks = {i.ndim for i in node.inputs}
+    if isinstance(op, DimShuffle):
+        return ranks == {0} and not node.out.ndim
+    if isinstance(op, Dot):
+        return ranks == {1} and node.out.dtype in _ADDED and not any(isinstance(i, Constant) for i in node.inputs)
+    if isinstance(op, Reduce):
+        return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
+    whole = any(i.ndim and isinstance(i, Constant) for i in node.inputs)
+    return isinstance(op, Pointwise) and node.out.ndim <= 1 and not whole
+
+
+_FOLDS = ("sum", "prod", "max", "min")
+_ADDED = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+"""dtypes whose vectors are folded in a loop over elements."""
 
 
 # --- numbers of a body as values from outside

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
-from ...graph.dims import opaque_dims
+from ...graph.dims import dims_of, opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
 from ..core.checks import describe, require_index_scalar
@@ -85,6 +85,11 @@ def sliced_dims(spec: Spec, indices: Sequence[Variable], shape: Sequence[Dim]) -
             raise ValueError(f"the step of the slice of axis {axis} is 0")
         found.append(slice_dim(shape[axis], start, stop, step))
     return found
+
+
+def part_dims(spec: Spec, x: Variable, indices: Sequence[Variable]) -> tuple[Dim | None, ...]:
+    """Return the lengths of a part of `x`; None for one that depends on values."""
+    return (*sliced_dims(spec, indices, dims_of(x)), *dims_of(x)[len(spec) :])
 
 
 def sliced_lengths(spec: Spec, x: Variable, indices: Sequence[Variable]) -> list[int | None]:

@@ -11,17 +11,17 @@ is used; a check that the bounds of a loop make certain is left out.
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ....graph import Apply, Constant, FunctionGraph, Variable
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
+from ....ops.linalg.blas import Dot
 from ....ops.lowered.fused import Fused, unmarked
+from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.lengths import ShapeI
@@ -30,32 +30,13 @@ from ....record.quoting import c_comment
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
-from ..scalars import Scalars
+from .element_statements import View
+from .element_vectors import Value, Vectors
 
 STRIP = 4096
 """Steps of an inner loop between two looks at Ctrl-C; an outer loop looks after STRIP_OF_LOOPS."""
 STRIP_OF_LOOPS = 64
 _STOPPED = -1
-_SIGNS = {"add": all, "mul": all, "minimum": all, "maximum": any}
-"""Operations whose result is not negative if all of their operands are not, or any."""
-_SIGN = "not negative"
-
-
-@record
-class View:
-    """An array, or a part of one: its elements stand at `first` plus positions times `strides`.
-
-    `array` is the pointer; "" for a range, whose element is its position.
-    """
-
-    array: str
-    dtype: str
-    first: ir.Expr
-    lengths: tuple[ir.Expr, ...]
-    strides: tuple[ir.Expr, ...]
-
-
-Value = ir.Expr | View
 
 
 @record
@@ -68,32 +49,40 @@ class Given:
     strides: tuple[ir.Expr, ...] = ()
 
 
-def element_kernel(node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Sequence[Given], extras: int) -> Kernel:
+def element_kernel(
+    node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Sequence[Given], extras: int, scratch: Sequence[int] = ()
+) -> Kernel:
     """Return the kernel of a loop that `in_place_order` takes.
 
     `given`: the inputs behind the number of steps; states that are arrays are outputs.  `rows`: lengths and strides of
     the outputs.  `extras`: the number of quantities `n0`, `n1` ... in all of these.  Operands are the outputs of the
-    node, then the inputs that are neither numbers nor ranges nor arrays of states.
+    node, scratch memory as large as some of them, then the inputs that are neither numbers nor ranges nor arrays of
+    states.  `scratch`: these outputs; the kernel is written again if it needs some.
     """
     op: Scan = unmarked(node.op)
     states = range(op.states.start, op.states.stop)
-    outputs = tuple(Operand(o.dtype, (), k) for k, o in enumerate(node.outputs))
+    outputs = tuple(Operand(node.outputs[k].dtype, (), k) for k in (*range(len(node.outputs)), *scratch))
     read = [
         k for k, (g, v) in enumerate(zip(given, node.inputs[1:], strict=True))
         if g.value is None and not g.is_range and not (k in states and v.ndim)
     ]  # fmt: skip
     inputs = tuple(Operand(node.inputs[1 + k].dtype, (), 1 + k) for k in read)
-    writer = _Writer({inner: place for place, inner in enumerate(nodes_within(op.graph))})
+    places = {inner: place for place, inner in enumerate(nodes_within(op.graph))}
+    kept = {operand_name(k, len(outputs)): operand_name(len(node.outputs) + n, len(outputs)) for n, k in enumerate(scratch)}
+    writer = _Writer(places, kept)
     names = {k: operand_name(len(outputs) + number, len(outputs)) for number, k in enumerate(read)}
     values = []
     for k, (g, v) in enumerate(zip(given, node.inputs[1:], strict=True)):
         name = operand_name(k - states.start, len(outputs)) if k in states and v.ndim else names.get(k, "")
         values.append(writer.input(name, v.dtype, g))
     targets = [
-        View(operand_name(k, len(outputs)), o.dtype, ir.ZERO, rows[k].lengths, rows[k].strides)
+        View.whole(operand_name(k, len(outputs)), o.dtype, rows[k].lengths, rows[k].strides)
         for k, o in enumerate(node.outputs)
     ]
     writer.loop(op, steps, values, None, targets)
+    if writer.overlapping:
+        needed = [k for k, target in enumerate(targets) if target.array in writer.overlapping]
+        return element_kernel(node, steps, given, rows, extras, needed)
     body = (*writer.close(), ir.Return(ir.Const("int32", int(Status.OK))))
     signature: list[Argument] = [Extra(k, f"n{k}") for k in range(extras)]
     signature += [*map(Pointer, range(len(outputs) + len(inputs))), Report(), Poll()]
@@ -101,76 +90,21 @@ def element_kernel(node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Se
     return Kernel(comment, 0, outputs, inputs, body, fallible=True, signature=tuple(signature))
 
 
-@dataclass
-class _Block:
-    """Statements under construction; values that have a name in them, and facts on indices that hold there."""
+def is_vector_loop(node: Apply) -> bool:
+    """Whether a node of a body becomes a loop over elements, or a part of one."""
+    op = unmarked(node.op)
+    if isinstance(op, IncSubtensor):
+        return any(entry != "i" for entry in op.spec)
+    return isinstance(op, (Dot, Reduce, Fused)) and any(i.ndim for i in node.inputs)
 
-    statements: list[ir.Statement] = field(default_factory=list)
-    known: dict[Any, ir.Expr] = field(default_factory=dict)
 
-
-class _Writer(Scalars):
+class _Writer(Vectors):
     """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
 
-    def __init__(self, places: Mapping[Apply, int]) -> None:
+    def __init__(self, places: Mapping[Apply, int], scratch: Mapping[str, str]) -> None:
+        super().__init__()
         self._places = places
-        self._blocks = [_Block()]
-        self._names: Iterator[int] = itertools.count()
-        self._bounds: dict[str, ir.Expr] = {}
-        """The exclusive upper bounds of loop indices."""
-        self._place = 0
-        self._epochs: Counter[str] = Counter()
-        """How often each array has been written: an element read since then is known."""
-
-    # --- blocks
-    def open(self) -> None:
-        self._blocks.append(_Block())
-
-    def close(self) -> ir.Body:
-        return tuple(self._blocks.pop().statements)
-
-    def add(self, statement: ir.Statement) -> None:
-        self._blocks[-1].statements.append(statement)
-
-    def name(self, prefix: str) -> str:
-        return f"{prefix}{next(self._names)}"
-
-    def let(self, expr: ir.Expr) -> ir.Expr:
-        """Return the name of `expr`, which is computed here unless it is known."""
-        for block in self._blocks:
-            if expr in block.known:
-                return block.known[expr]
-        return self._computed(expr)
-
-    def _computed(self, expr: ir.Expr) -> ir.Local:
-        found = ir.Local(expr.dtype, self.name("v"))
-        self.add(ir.Let(found.name, expr))
-        if not isinstance(expr, ir.Load):
-            self._blocks[-1].known[expr] = found
-        signs = _SIGNS.get(expr.name) if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" else None
-        if signs is not None and signs(map(self.is_not_negative, expr.args)):  # type: ignore[union-attr]
-            self._counts_from_front(found)
-        return found
-
-    def is_not_negative(self, expr: ir.Expr) -> bool:
-        """Whether an index certainly counts from the front."""
-        if isinstance(expr, ir.Const):
-            return expr.value.real >= 0
-        return any((_SIGN, expr) in block.known for block in self._blocks)
-
-    def _counts_from_front(self, expr: ir.Expr) -> None:
-        """Note, for this block, that an index is not negative."""
-        self._blocks[-1].known[_SIGN, expr] = expr
-
-    # --- failures
-    def refuse_negative(self, exponent: ir.Expr) -> None:
-        negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
-        self._fail_if(negative, Status.NEGATIVE_POWER)
-
-    def _fail_if(self, condition: ir.Expr, status: Status, *numbers: ir.Expr) -> None:
-        detail = (*numbers, ir.number(self._place))
-        reported = (ir.Store("detail", ir.number(at), v) for at, v in enumerate((ir.number(len(detail)), *detail)))
-        self.add(ir.If(condition, (*reported, ir.Return(ir.Const("int32", int(status))))))
+        self.scratch.update(scratch)
 
     # --- values
     def input(self, name: str, dtype: str, given: Given) -> Value:
@@ -180,7 +114,7 @@ class _Writer(Scalars):
         if given.is_range or given.lengths:
             for n in given.lengths:
                 self._counts_from_front(n)
-            return View("" if given.is_range else name, dtype, ir.ZERO, given.lengths, given.strides)
+            return View.whole("" if given.is_range else name, dtype, given.lengths, given.strides)
         return self._computed(ir.Load(dtype, name, ir.ZERO))
 
     def graph(self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value]) -> dict[Variable, Value]:
@@ -209,19 +143,19 @@ class _Writer(Scalars):
         elif isinstance(op, Fused):
             inside = dict(zip(op.graph.inputs, given, strict=True))
             for inner in op.graph.order:
-                inside[inner.out] = self.applied(inner, [self._value(v, inside) for v in inner.inputs])
+                inside[inner.out] = self._computed_by(inner, [self._value(v, inside) for v in inner.inputs], given)
             found = [self._value(v, inside) for v in op.graph.outputs]
         elif isinstance(op, Subtensor):
-            found = [self._read(node, given[0], given[1:])]
+            found = [self._read(op, given[0], given[1:])]
         elif isinstance(op, IncSubtensor):
-            self._write(op, given[1], self._part(given[0], given[2:]))
+            self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
         elif isinstance(op, ShapeI):
             found = [given[0].lengths[op.axis]]
         elif isinstance(op, Arange):
             found = [self._range(given[0], given[1])]
         else:
-            found = [self.applied(node, given)]
+            found = [self._computed_by(node, given, given)]
         values.update(zip(node.outputs, found, strict=True))
 
     def _range(self, start: ir.Expr, stop: ir.Expr) -> View:
@@ -229,61 +163,25 @@ class _Writer(Scalars):
         count = self.let(ir.minus(stop, start)) if start != ir.ZERO else stop
         if not self.is_not_negative(count):
             count = self.let(ir.ScalarOp("maximum", "int64", (count, ir.ZERO)))
-        return View("", "int64", start, (count,), (ir.ONE,))
+        return View("", "int64", start, (count,), (ir.ONE,), ((0, ir.ZERO, 1),))
 
     # --- elements
-    def _part(self, x: View, indices: Sequence[ir.Expr]) -> View:
-        """Return the part of an array under integer indices of its first axes."""
-        first = x.first
-        for axis, (i, length, stride) in enumerate(zip(indices, x.lengths, x.strides, strict=False)):
-            step = ir.times(self._position(i, length, axis), stride)
-            first = ir.plus(first, step)
-        return View(x.array, x.dtype, first, x.lengths[len(indices) :], x.strides[len(indices) :])
+    def _computed_by(self, node: Apply, given: Sequence[Any], shapes: Sequence[Any]) -> Value:
+        """Return the value of an operation on scalars and vectors."""
+        op = node.op
+        if isinstance(op, Dot):
+            return self.dot(node, given)
+        if isinstance(op, Reduce):
+            return self.fold(op, node, given[0])
+        return self.elementwise(node, given, shapes)
 
-    def _read(self, node: Apply, x: View, indices: Sequence[ir.Expr]) -> Value:
-        part = self._part(x, indices)
-        if node.out.ndim:
-            return View(part.array, part.dtype, self._named(part.first), part.lengths, part.strides)
+    def _read(self, op: Subtensor, x: View, indices: Sequence[ir.Expr]) -> Value:
+        part = self.part(x, op.spec, indices)
+        if part.lengths:
+            return replace(part, first=self._named(part.first))
         if not x.array:
             return part.first
         return self._loaded(x, part.first)
-
-    def _loaded(self, x: View, at: ir.Expr) -> ir.Expr:
-        """Return an element, which is read unless that was done since the last write."""
-        key = (x.array, self._epochs[x.array], at)
-        for block in self._blocks:
-            if key in block.known:
-                return block.known[key]
-        found = self._blocks[-1].known[key] = self._computed(ir.Load(x.dtype, x.array, at))
-        return found
-
-    def _named(self, expr: ir.Expr) -> ir.Expr:
-        return self.let(expr) if isinstance(expr, ir.ScalarOp) else expr
-
-    def _write(self, op: IncSubtensor, value: ir.Expr, part: View) -> None:
-        if not op.set:
-            old = self._loaded(part, part.first)
-            value = self.op("either" if part.dtype == "bool" else "add", part.dtype, old, value)
-        self.add(ir.Store(part.array, part.first, self.cast(value, part.dtype)))
-        self._epochs[part.array] += 1
-
-    def _position(self, index: ir.Expr, length: ir.Expr, axis: int) -> ir.Expr:
-        """Return the position that an index means, after its check."""
-        given = index = self.cast(index, "int64")
-        if isinstance(index, ir.Local) and self._bounds.get(index.name) == length:
-            return index
-        if isinstance(index, ir.Const) and isinstance(length, ir.Const):
-            return ir.number(int(index.value.real) % int(length.value.real))  # checked when the graph was built
-        if not self.is_not_negative(index):
-            behind = ir.ScalarOp("add", "int64", (index, length))
-            index = self.let(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
-        key = ("checked", index, length)
-        if not any(key in block.known for block in self._blocks):
-            pair = [ir.ScalarOp("cast", "uint64", (e,)) for e in (index, length)]
-            self._fail_if(ir.ScalarOp("ge", "bool", tuple(pair)), Status.INDEX, given, length, ir.number(axis))
-            self._blocks[-1].known[key] = index
-            self._counts_from_front(index)
-        return index
 
     # --- choices
     def _choice(self, op: Cond, given: Sequence[Any]) -> list[ir.Expr]:
@@ -375,12 +273,13 @@ class _Writer(Scalars):
         """Return the element, or the part, of a sequence in step t."""
         first = ir.plus(sequence.first, ir.times(t, sequence.strides[0]))
         if len(sequence.lengths) > 1:
-            return View(sequence.array, sequence.dtype, self._named(first), sequence.lengths[1:], sequence.strides[1:])
+            rest = sequence.lengths[1:], sequence.strides[1:], sequence.axes[1:]
+            return View(sequence.array, sequence.dtype, self._named(first), *rest)
         return self._loaded(sequence, first) if sequence.array else first
 
     def _strips(self, op: Scan, t: ir.Local, steps: ir.Expr, ended: ir.Local | None, body: ir.Body) -> None:
         """Write the loop over the steps, in strips if there may be many: after each one Ctrl-C is looked for."""
-        loops = any(isinstance(unmarked(node.op), Scan) for node in nodes_within(op.graph))
+        loops = any(isinstance(unmarked(node.op), Scan) or is_vector_loop(node) for node in nodes_within(op.graph))
         strip = STRIP_OF_LOOPS if loops else STRIP
         if isinstance(steps, ir.Const) and steps.value.real <= strip:
             self.add(ir.For(t.name, ir.ZERO, steps, body))

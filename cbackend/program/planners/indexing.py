@@ -36,7 +36,8 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
     if p.restores and not p.mutable.keys().isdisjoint(part.memory):
         _keep(p, part)
     if unmarked(node.op).set:
-        p.copy(part, value)
+        if p.parts.get(node.inputs[1], (None,))[0] is not value:  # else it has been computed there
+            p.copy(part, value)
         return
     operands = [TensorVariable(TensorType(part.dtype, (None,) * len(a.lengths))) for a in (part, value)]
     plus = logical_or if part.dtype == "bool" else add

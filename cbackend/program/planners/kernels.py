@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....graph import Apply, FunctionGraph, same_shape
+from ....graph import Apply, FunctionGraph, Variable, same_shape
 from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import Pointwise
-from ....ops.lowered.fused import Fused, InPlace
+from ....ops.lowered.fused import Fused, InPlace, unmarked
 from ....ops.lowered.row_passes import Top
 from ....ops.networks.fixed_point import Requantize
 from ....ops.networks.functions import LogSoftmax, LogSumExp, Softmax
@@ -68,10 +68,25 @@ def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array
 
 def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
     """Return the kernel of a node, and which outputs may be written over which inputs: none if its loops forbid it."""
+    if not p.parts.keys().isdisjoint(node.outputs):
+        return _kernel_in_part(p, node.with_op(unmarked(node.op)), node.outputs), {}
     if not isinstance(node.op, InPlace):
         return p.kernel(node), {}
     kernel = kernel_in_place(p, node)
     return (p.kernel(node.with_op(node.op.op)), {}) if kernel is None else (kernel, node.op.destroys())
+
+
+def _kernel_in_part(p: Planner, node: Apply, outputs: Sequence[Variable]) -> Kernel:
+    """Return the kernel of a node whose outputs may be in the part of a state, which it may read; see parts.py."""
+    reads = [(k, p.parts[o][1]) for k, o in enumerate(outputs) if o in p.parts]
+    pairs = tuple((k, read) for k, read in reads if read is not None)
+    if not pairs:
+        return p.kernel(node)
+    kernel = kernel_in_place(p, node, pairs)
+    if kernel is None:
+        for k, _ in pairs:
+            del p.parts[outputs[k]]
+    return kernel or p.kernel(node)
 
 
 def kernel_in_place(p: Planner, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel | None:

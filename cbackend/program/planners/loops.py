@@ -27,7 +27,7 @@ from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.shapes.creation import Arange
 from ...ir import loops as ir
-from ...lowering.nests.element_loops import Given, element_kernel
+from ...lowering.nests.element_loops import Given, element_kernel, is_vector_loop
 from ..outcome import Outcome
 from ..planned import planned
 from ..planner import Planner
@@ -115,21 +115,29 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         return Given(None, is_range, tuple(map(named, a.lengths)), strides)
 
     count = named(steps)
+    packs = any(map(is_vector_loop, nodes_within(op.graph)))  # compilers make vectors of dense elements only
+    own = node.inputs[1:][op.states]
+    dense = {
+        v: p.packed(p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
+        for v in node.inputs[1:] if not _is_count(v)
+    }  # fmt: skip
     given = []
     for v in node.inputs[1:]:
         known = p.known(v)
         if known is not None and v.dtype == "int64":
             given.append(Given(named(known)))
         else:
-            given.append(array(p.arrays[v], _is_count(v)))
+            given.append(array(dense.get(v, p.arrays[v]), _is_count(v)))
     states = range(op.states.start, op.states.stop)
     for k in states:
         if node.inputs[1 + k].ndim:
             given[k] = array(results[k - op.states.start])
     kernel = element_kernel(node, count, given, list(map(array, results)), len(numbers))
-    reads = [p.arrays[node.inputs[i.source]] for i in kernel.inputs]
-    arguments = [*numbers, *results, *reads, Detail(), Poll()]
-    p.call(kernel, arguments, results, reads)
+    reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
+    like = [results[o.source] for o in kernel.outputs[len(results) :]]
+    writes = [*results, *(p.fresh(a.dtype, a.lengths) for a in like)]
+    arguments = [*numbers, *writes, *reads, Detail(), Poll()]
+    p.call(kernel, arguments, writes, reads)
     _put(p, node, results)
 
 

@@ -19,6 +19,7 @@ from ....graph.ordering import overwriters_last
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
+from ....ops.lowered.assumed import AssumeEqual
 from ....ops.lowered.fused import Fused, InPlace
 from ....ops.shapes.shape import DimShuffle
 from ....profiling import OptimizerProfile
@@ -85,17 +86,18 @@ class Liveness:
         victim, result = node.inputs[position], node.outputs[output]
         if victim.dtype != result.dtype or victim.ndim != result.ndim or isinstance(victim, Constant):
             return False
-        if self.aliases.root_of(victim) is not victim or victim in self._taken or victim in self._kept:
+        whole = _assumed_of(victim)
+        if self.aliases.root_of(victim) is not whole or whole in self._taken or whole in self._kept:
             return False
-        if self._last_reader[victim] is not node or any(
-            i is not victim and self.aliases.root_of(i) is victim for i in node.inputs
+        if self._last_reader[whole] is not node or any(
+            i is not victim and self.aliases.root_of(i) is whole for i in node.inputs
         ):
             return False
-        if victim.owner is not None:
+        if whole.owner is not None:
             return same_shape(victim, result)
         # By now every product has run, so what products demand of lengths is known to hold.
-        is_update = self.updated_by.get(victim) is result and node in self._late
-        may_write = is_update or ((self.private or node.op.restorable) and self._becomes_update(victim, result))
+        is_update = self.updated_by.get(whole) is result and node in self._late
+        may_write = is_update or ((self.private or node.op.restorable) and self._becomes_update(whole, result))
         return may_write and self.agreement.same_shape(victim, result)
 
     def _becomes_update(self, victim: Variable, result: Variable) -> bool:
@@ -123,7 +125,7 @@ class Liveness:
 
     def take(self, victim: Variable) -> None:
         """Record that `victim` will be overwritten."""
-        self._taken.add(victim)
+        self._taken.add(_assumed_of(victim))
 
     # --- inputs, and what may fail
     def _can_be_last(self, writers: set[Apply]) -> set[Apply]:
@@ -144,6 +146,11 @@ class Liveness:
         before = {node: self.aliases.before(node) for node in self.aliases.order if node.op.destroys()}
         late = self._late | {node for node in before if self.aliases.overwrites_input(node)}
         return overwriters_last(list(self.aliases.order), before, late)
+
+
+def _assumed_of(v: Variable) -> Variable:
+    """Return the value that has been given lengths by `assume_equal`, or the value itself."""
+    return v.owner.inputs[v.index] if v.owner is not None and isinstance(v.owner.op, AssumeEqual) else v
 
 
 def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> bool:

@@ -20,13 +20,15 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting
-from ....graph.dims import Symbol, substituted
+from ....graph.dims import Symbol, broadcast, substituted
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
+from ....ops.shapes.indexing import IncSubtensor, part_dims
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor
+from ....ops.shapes.shape import BroadcastTo
 from ....profiling import OptimizerProfile
 from ....record import record
 from ....targets.current import current
@@ -116,18 +118,34 @@ class Assumed:
         self.graph = graph
         self._places = {i: number for number, i in enumerate(graph.inputs)}
         self._known_as: dict[Symbol, Dim] = {}
+        self._canonical: dict[Dim, Dim] = {}
+        """Memo of `canonical`, for what is known so far."""
         self._origin: Origin = ()
         """The user's line where lengths meet first."""
         self.bodies: dict[FunctionGraph, Assumed] = {}
         """Assumptions of the bodies of loops, if these were functions."""
-        seen: set[tuple[tuple[Dim, Dim], bool]] = set()
-        for pairs, certain in ((_demanded, True), (_side_by_side, False), (self._inside, False)):
-            for node in graph.order:
-                for pair in pairs(node):
-                    if pair[0] is not pair[1] and (pair, certain) not in seen:
-                        seen.add((pair, certain))
-                        if self._assume(*pair, certain):
-                            self._origin = self._origin or node.origin
+        joint: dict[tuple[tuple[Dim, ...], ...], Apply] = {}
+        loops: list[Apply] = []
+        seen: set[tuple[Dim, Dim]] = set()
+        for node in graph.order:
+            for pair in node.op.demands(node):
+                self._meet(*pair, True, node)
+            if isinstance(node.op, (Pointwise, SumTo)):
+                joint.setdefault(tuple(dict.fromkeys(map(dims_of, node.inputs))), node)
+            elif isinstance(node.op, Scan):
+                loops.append(node)
+            elif isinstance(node.op, IncSubtensor):
+                part = _written_dims(node)
+                if None not in part:
+                    joint.setdefault((dims_of(_written_value(node)), part), node)  # type: ignore[arg-type]
+        for shapes, node in joint.items():
+            for pair in _side_by_side(shapes):
+                if pair not in seen:
+                    seen.add(pair)
+                    self._meet(*pair, False, node)
+        for node in loops:
+            for pair in self._inside(node):
+                self._meet(*pair, False, node)
         for old, new in kept:
             for a, b in zip(dims_of(old), dims_of(new), strict=True):
                 self._assume(a, b, False)
@@ -138,9 +156,7 @@ class Assumed:
 
     def _inside(self, node: Apply) -> Iterator[tuple[Dim, Dim]]:
         """Yield the pairs of lengths of operands of a loop that meet in its body."""
-        if not isinstance(node.op, Scan):
-            return
-        body = node.op.graph
+        body: FunctionGraph = node.op.graph  # type: ignore[attr-defined]
         if body not in self.bodies:
             self.bodies[body] = Assumed(body, zip(body.inputs[node.op.states], body.outputs, strict=False))
         yield from self.bodies[body].outside(node).values()
@@ -177,6 +193,10 @@ class Assumed:
             subjects = tuple((inputs[k].name or "", axis) for k, axis in axes)
             return CheckAssumed(subjects)(result, *(n for pair in pairs for n in pair))
 
+    def _meet(self, a: Dim, b: Dim, certain: bool, node: Apply) -> None:
+        if a is not b and self._assume(a, b, certain):
+            self._origin = self._origin or node.origin
+
     def _assume(self, a: Dim, b: Dim, certain: bool) -> bool:
         """Take two lengths as equal, if one of them is that of an input; return whether they are from then on.
 
@@ -190,6 +210,7 @@ class Assumed:
         parts = () if isinstance(b, int) else _few_atoms(b)
         if (parts or isinstance(b, int)) and self._is_own(a) and a not in parts and all(map(self._is_own, parts)):
             self._known_as[a] = b  # type: ignore[index]
+            self._canonical.clear()
             return True
         return False
 
@@ -207,11 +228,32 @@ class Assumed:
 
         The joint length of more operands is that of the first, for they have met.
         """
+        if isinstance(dim, int):
+            return dim
+        found = self._canonical.get(dim)
+        if found is None:
+            found = self._canonical[dim] = self._substituted(dim)
+        return found
+
+    def _substituted(self, dim: Dim) -> Dim:
         known = self._known_as
+
+        def atom(part: Dim) -> Dim:
+            while part in known:
+                part = known[part]  # type: ignore[index]
+            return part
+
         while not isinstance(dim, int):
-            if dim.kind == "broadcast" and len(dim.args) > FEW:
-                dim = dim.args[0]  # type: ignore[assignment]
+            if dim.kind == "extent":
+                if dim not in known:
+                    break
+                dim = atom(dim)
                 continue
+            if dim.kind == "broadcast":
+                joint = broadcast([*map(atom, dim.args)]) if len(dim.args) <= FEW else dim.args[0]  # type: ignore[arg-type]
+                if joint is not dim:
+                    dim = joint  # type: ignore[assignment]
+                    continue
             if not any(atom in known for atom in _few_atoms(dim)):
                 break
             found = substituted(dim, lambda atom: known.get(atom, atom))
@@ -227,22 +269,35 @@ class Assumed:
         """
         if any(body.lengths and body.helps() for body in self.bodies.values()):
             return True
-        separate: dict[Apply, float] = {}
+        enough = current().costs.broadcast_byte
+        separate: set[Apply] = set()
+        cost = 0.0
         for node in self.graph.order:
-            if isinstance(node.op, SumTo) and self._become_equal(*node.inputs):
+            if isinstance(node.op, SumTo) and self._become_equal(dims_of(node.inputs[0]), dims_of(node.inputs[1])):
+                return True
+            if isinstance(node.op, IncSubtensor) and self._is_computed_in_place(node):
                 return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner
                 if above is None or above in separate or not isinstance(above.op, Pointwise):
                     continue
-                if operand.ndim == node.out.ndim and self._become_equal(operand, node.out):
-                    separate[above] = work(above)
-                    if len(self.graph.uses[operand]) > 1:
+                if operand.ndim == node.out.ndim and self._become_equal(dims_of(operand), dims_of(node.out)):
+                    separate.add(above)
+                    cost += work(above)
+                    if cost > enough or len(self.graph.uses[operand]) > 1:
                         return True
-        return sum(separate.values()) > current().costs.broadcast_byte
+        return False
 
-    def _become_equal(self, a: Variable, b: Variable) -> bool:
-        mine, others = dims_of(a), dims_of(b)
+    def _is_computed_in_place(self, node: Apply) -> bool:
+        """Whether a value that is written to a part is then as long as the part, so that it needs no copy."""
+        value = _written_value(node)
+        if value.owner is None or not isinstance(value.owner.op, Pointwise):
+            return False
+        part = _written_dims(node)
+        return None not in part and self._become_equal(dims_of(value), part)  # type: ignore[arg-type]
+
+    def _become_equal(self, mine: Sequence[Dim], others: Sequence[Dim]) -> bool:
+        mine, others = tuple(mine), tuple(others)
         return mine != others and [*map(self.canonical, mine)] == [*map(self.canonical, others)]
 
 
@@ -271,20 +326,28 @@ def _few_atoms(dim: Symbol) -> Sequence[Symbol]:
     return () if waiting else found
 
 
-def _demanded(node: Apply) -> Iterable[tuple[Dim, Dim]]:
-    """Return the pairs of lengths without whose equality a node raises."""
-    return node.op.demands(node)
-
-
-def _side_by_side(node: Apply) -> Iterator[tuple[Dim, Dim]]:
+def _side_by_side(shapes: Sequence[tuple[Dim, ...]]) -> Iterator[tuple[Dim, Dim]]:
     """Yield the neighbours among the lengths, other than 1, of each axis of operands that broadcast.
 
     A sum over axes that were perhaps broadcast tells of operands of any op.
     """
-    shapes = [dims_of(i) for i in node.inputs] if isinstance(node.op, (Pointwise, SumTo)) else []
     for axis in range(1, 1 + max(map(len, shapes), default=0)):
         lengths = [shape[-axis] for shape in shapes if len(shape) >= axis and shape[-axis] != 1]
         yield from pairwise(part for length in lengths for part in _met(length))
+
+
+def _written_dims(node: Apply) -> tuple[Dim | None, ...]:
+    """Return the lengths of the part that an IncSubtensor node writes."""
+    x, _, *indices = node.inputs
+    return part_dims(node.op.spec, x, indices)  # type: ignore[attr-defined]
+
+
+def _written_value(node: Apply) -> Variable:
+    """Return what an IncSubtensor node writes, before it is broadcast to the part."""
+    value = node.inputs[1]
+    while value.owner is not None and isinstance(value.owner.op, BroadcastTo):
+        value = value.owner.inputs[0]
+    return value
 
 
 def _met(length: Dim) -> Sequence[Dim]:

@@ -8,7 +8,8 @@ from arignote import ops as T
 from arignote.cbackend.program.plan import plan
 
 X, Y, K = T.matrix("x"), T.matrix("y"), T.lscalar("k")
-A, B = np.random.default_rng(0).random((2, 5, 6))
+R = np.random.default_rng(0)
+A, B = R.random((2, 5, 6))
 
 
 def last(body, *firsts, until=False):
@@ -113,11 +114,11 @@ def test_gradients_and_examples():
 
 def test_no_step_moves_the_array():
     """Bytes of a step: of the part that it writes, however large the array is."""
-    x = T.vector("v")
+    x = T.matrix("v")  # parts of matrices: a loop over elements has vectors only
     states, _ = ag.scan(lambda k, a: T.set_subtensor(a[k : k + 2], T.tanh(a[k : k + 2])), T.arange(K), x)
     f = ag.function([x, K], states[-1], profile=True)
     for _ in range(3):
-        f(np.ones(100_000), 200)
+        f(np.ones((100_000, 1)), 200)
     (loop,) = [s for s in f.profile.steps if s.bodies]
     (body,) = loop.bodies
     assert sum(node.bytes for node in body.nodes) <= 100 * body.steps
@@ -131,3 +132,76 @@ def test_no_step_moves_the_array():
     (outer,) = [b for b in plan(ag.function([x, K], inner[-1]).graph).bodies if b.bodies]
     (step,) = [s for s in outer.steps if type(s).__name__ == "Loop"]
     assert step.held == (True,) and step.states[0].base == step.results[0].base == "in1"
+
+
+def turns(n, a, b):
+    for _ in range(n):
+        b[1:-1, 1:-1] = 0.3 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, 2:])
+        a[1:-1, 1:-1] = 0.3 * (b[:-2, 1:-1] + b[2:, 1:-1] + b[1:-1, 2:])
+
+
+def own_positions(n, a, b):
+    for _ in range(n):
+        a[1:] -= 0.5 * (b[1:] - b[:-1])
+        b[:-1, :-1] -= 0.25 * (a[1:, 1:] - a[1:, :-1])
+
+
+def other_positions(n, a, b):
+    for _ in range(n):
+        a[1:] = 0.5 * a[:-1] + b[1:]
+
+
+def read_between(n, a, b):
+    for _ in range(n):
+        new = 0.5 * b[1:] + 1
+        b[:-1] = a[1:] * a[:1]
+        a[1:] = new + a[1:].sum()
+
+
+def read_after_a_write(n, a, b):
+    for _ in range(n):
+        new = 0.5 * b[1:] + 1
+        a[1:] = new
+        a[:-1] = 2.0
+        b[1:] += new * 0.1
+
+
+@pytest.mark.parametrize(
+    ("program", "copies"),
+    [(turns, 0), (own_positions, 0), (other_positions, 1), (read_between, 2), (read_after_a_write, 2)],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_values_in_their_parts(program, copies):
+    """A value is computed in the part that it is written to, unless that changes what is read later."""
+    f = ag.jit(program)
+    for shapes in (((6, 7), (6, 7)), ((1, 7), (1, 7)), ((0, 3), (0, 3)), ((6, 7), (6, 7))):
+        a, b = (R.random(shape) for shape in shapes)
+        expected, mine = (a.copy(), b.copy()), (a.copy(), b.copy())
+        program(5, *expected)
+        f(5, *mine)
+        for one, other in zip(mine, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    (trace,) = f.traces.values()
+    (body,) = plan(trace.function.graph, strict=True).bodies
+    moves = [s for s in body.steps if type(s).__name__ == "Call" and s.kernel == "copy" and s.writes[0].lengths]
+    assert len(moves) <= copies
+
+
+def test_values_of_other_lengths():
+    """Lengths that are assumed to be equal and are not: broadcast as in NumPy, or NumPy's error."""
+
+    def filled(n, a, b):
+        for _ in range(n):
+            a[1:, 1:] = 0.5 * (b[1:, 1:] + b[:-1, 1:])
+            b[1:] = b[:-1] + a[1:].sum()
+
+    f = ag.jit(filled)
+    for shapes in (((4, 5), (4, 5)), ((4, 5), (2, 5)), ((4, 5), (4, 2))):
+        a, b = (R.random(shape) for shape in shapes)
+        expected, mine = (a.copy(), b.copy()), (a.copy(), b.copy())
+        filled(3, *expected)
+        f(3, *mine)
+        for one, other in zip(mine, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    with pytest.raises(ValueError, match="lengths"):
+        f(3, np.ones((4, 5)), np.ones((3, 5)))

@@ -1,0 +1,206 @@
+"""Statements of a loop over elements: blocks with what is known in them, checks, and elements of arrays.
+
+    x[i, 1:]   -->   let v3 = i * n1;  a view of x from v3 + 1 on, with n1 - 1 elements
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....record import record
+from ...ir import loops as ir
+from ...ir.kernel import Status
+from ..scalars import Scalars
+
+_SIGNS = {"add": all, "mul": all, "minimum": all, "maximum": any}
+"""Operations whose result is not negative if all of their operands are not, or any."""
+_SIGN = "not negative"
+
+
+@record
+class View:
+    """An array, or a part of one: its elements stand at `first` plus positions times `strides`.
+
+    `array` is the pointer; "" for a range, whose element is its position.  `axes` has for each axis that of the array
+    which it runs along, from where, and in what steps.
+    """
+
+    array: str
+    dtype: str
+    first: ir.Expr
+    lengths: tuple[ir.Expr, ...]
+    strides: tuple[ir.Expr, ...]
+    axes: tuple[tuple[int, ir.Expr, int], ...]
+
+    @classmethod
+    def whole(cls, array: str, dtype: str, lengths: tuple[ir.Expr, ...], strides: tuple[ir.Expr, ...]) -> View:
+        """Return the view of all elements of an array."""
+        axes = tuple((axis, ir.ZERO, 1) for axis in range(len(lengths)))
+        return cls(array, dtype, ir.ZERO, lengths, strides, axes)
+
+
+@dataclass
+class _Block:
+    """Statements under construction; values that have a name in them, and facts on indices that hold there."""
+
+    statements: list[ir.Statement] = field(default_factory=list)
+    known: dict[Any, ir.Expr] = field(default_factory=dict)
+
+
+class Statements(Scalars):
+    """Blocks of statements, and what they read and check."""
+
+    def __init__(self) -> None:
+        self._blocks = [_Block()]
+        self._names: Iterator[int] = itertools.count()
+        self._bounds: dict[str, ir.Expr] = {}
+        """The exclusive upper bounds of loop indices."""
+        self._place = 0
+        """The number of the node that is written, for messages."""
+        self._epochs: Counter[str] = Counter()
+        """How often each array has been written: an element read since then is known."""
+
+    # --- blocks
+    def open(self) -> None:
+        self._blocks.append(_Block())
+
+    def close(self) -> ir.Body:
+        return tuple(self._blocks.pop().statements)
+
+    def add(self, statement: ir.Statement) -> None:
+        self._blocks[-1].statements.append(statement)
+
+    def name(self, prefix: str) -> str:
+        return f"{prefix}{next(self._names)}"
+
+    def let(self, expr: ir.Expr) -> ir.Expr:
+        """Return the name of `expr`, which is computed here unless it is known."""
+        for block in self._blocks:
+            if expr in block.known:
+                return block.known[expr]
+        return self._computed(expr)
+
+    def _computed(self, expr: ir.Expr) -> ir.Local:
+        found = ir.Local(expr.dtype, self.name("v"))
+        self.add(ir.Let(found.name, expr))
+        if not isinstance(expr, ir.Load):
+            self._blocks[-1].known[expr] = found
+        signs = _SIGNS.get(expr.name) if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" else None
+        if signs is not None and signs(map(self.is_not_negative, expr.args)):  # type: ignore[union-attr]
+            self._counts_from_front(found)
+        return found
+
+    def is_not_negative(self, expr: ir.Expr) -> bool:
+        """Whether an index certainly counts from the front."""
+        if isinstance(expr, ir.Const):
+            return expr.value.real >= 0
+        return any((_SIGN, expr) in block.known for block in self._blocks)
+
+    def _counts_from_front(self, expr: ir.Expr) -> None:
+        """Note, for this block, that an index is not negative."""
+        self._blocks[-1].known[_SIGN, expr] = expr
+
+    # --- failures
+    def refuse_negative(self, exponent: ir.Expr) -> None:
+        negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
+        self._fail_if(negative, Status.NEGATIVE_POWER)
+
+    def _fail_if(self, condition: ir.Expr, status: Status, *numbers: ir.Expr) -> None:
+        detail = (*numbers, ir.number(self._place))
+        reported = (ir.Store("detail", ir.number(at), v) for at, v in enumerate((ir.number(len(detail)), *detail)))
+        self.add(ir.If(condition, (*reported, ir.Return(ir.Const("int32", int(status))))))
+
+    # --- elements
+    def part(self, x: View, spec: Sequence[str], indices: Sequence[ir.Expr]) -> View:
+        """Return the part of an array under integers and slices of its first axes."""
+        first, rest = x.first, iter(indices)
+        lengths, strides, axes = [], [], []
+        for axis, (entry, length, stride, (base, start, step)) in enumerate(
+            zip(spec, x.lengths, x.strides, x.axes, strict=False)
+        ):
+            if entry == "i":
+                first = ir.plus(first, ir.times(self._position(next(rest), length, axis), stride))
+                continue
+            given = [next(rest) if flag == "1" else None for flag in entry[1:]]
+            begin, count, by = self._sliced(length, *given)
+            first = ir.plus(first, ir.times(begin, stride)) if begin != ir.ZERO else first
+            lengths.append(count)
+            strides.append(_scaled(stride, by))
+            axes.append((base, ir.plus(start, _scaled(begin, step)) if begin != ir.ZERO else start, step * by))
+        rest_of = slice(len(spec), None)
+        return View(
+            x.array, x.dtype, first, (*lengths, *x.lengths[rest_of]), (*strides, *x.strides[rest_of]),
+            (*axes, *x.axes[rest_of]),
+        )  # fmt: skip
+
+    def _sliced(
+        self, length: ir.Expr, start: ir.Expr | None, stop: ir.Expr | None, step: ir.Expr | None
+    ) -> tuple[ir.Expr, ir.Expr, int]:
+        """Return the first position of a slice, its number of elements, and its step, which is 1 or -1."""
+        if isinstance(step, ir.Const) and step.value == -1:
+            last = self.let(ir.minus(length, ir.ONE))
+            begin = last if start is None else self._bound(start, length, ir.number(-1), last)
+            end = ir.number(-1) if stop is None else self._bound(stop, length, ir.number(-1), last)
+            if start is None and stop is None:
+                return last, length, -1
+            return begin, self._not_below_zero(ir.minus(begin, end)), -1
+        begin = ir.ZERO if start is None else self._bound(start, length, ir.ZERO, length)
+        end = length if stop is None else self._bound(stop, length, ir.ZERO, length)
+        return begin, end if begin == ir.ZERO else self._not_below_zero(ir.minus(end, begin)), 1
+
+    def _not_below_zero(self, expr: ir.Expr) -> ir.Expr:
+        return self.let(ir.ScalarOp("maximum", "int64", (self.let(expr), ir.ZERO)))
+
+    def _bound(self, bound: ir.Expr, length: ir.Expr, least: ir.Expr, most: ir.Expr) -> ir.Expr:
+        """Return the bound of a slice as a position from `least` to `most`."""
+        bound = self.cast(bound, "int64")
+        if bound == ir.ZERO == least:
+            return bound
+        if isinstance(bound, ir.Local) and self._bounds.get(bound.name) == length:
+            return bound
+        if not self.is_not_negative(bound):
+            behind = self.let(ir.ScalarOp("add", "int64", (bound, length)))
+            if not isinstance(bound, ir.Const):
+                behind = self.let(ir.ScalarOp("switch", "int64", (ir.less(bound, ir.ZERO), behind, bound)))
+            bound = self.let(ir.ScalarOp("maximum", "int64", (behind, least)))
+        return self.let(ir.ScalarOp("minimum", "int64", (bound, most)))
+
+    def _loaded(self, x: View, at: ir.Expr) -> ir.Expr:
+        """Return an element, which is read unless that was done since the last write."""
+        key = (x.array, self._epochs[x.array], at)
+        for block in self._blocks:
+            if key in block.known:
+                return block.known[key]
+        found = self._blocks[-1].known[key] = self._computed(ir.Load(x.dtype, x.array, at))
+        return found
+
+    def _named(self, expr: ir.Expr) -> ir.Expr:
+        return self.let(expr) if isinstance(expr, ir.ScalarOp) else expr
+
+    def _position(self, index: ir.Expr, length: ir.Expr, axis: int) -> ir.Expr:
+        """Return the position that an index means, after its check."""
+        given = index = self.cast(index, "int64")
+        if isinstance(index, ir.Local) and self._bounds.get(index.name) == length:
+            return index
+        if isinstance(index, ir.Const) and isinstance(length, ir.Const):
+            return ir.number(int(index.value.real) % int(length.value.real))  # checked when the graph was built
+        if not self.is_not_negative(index):
+            behind = ir.ScalarOp("add", "int64", (index, length))
+            index = self.let(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
+        key = ("checked", index, length)
+        if not any(key in block.known for block in self._blocks):
+            pair = [ir.ScalarOp("cast", "uint64", (e,)) for e in (index, length)]
+            self._fail_if(ir.ScalarOp("ge", "bool", tuple(pair)), Status.INDEX, given, length, ir.number(axis))
+            self._blocks[-1].known[key] = index
+            self._counts_from_front(index)
+        return index
+
+def _scaled(stride: ir.Expr, by: int) -> ir.Expr:
+    """Return a stride, or a position, times a step."""
+    if isinstance(stride, ir.Const):
+        return ir.number(int(stride.value.real) * by)
+    return ir.times(stride, ir.number(by))

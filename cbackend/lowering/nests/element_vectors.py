@@ -1,0 +1,281 @@
+"""Vectors in a loop over elements: parts of arrays and elementwise values, as inner loops of the elements they need.
+
+    x[i] = b[i] - a[i, :i] @ x[:i]
+    -->
+    for (j = 0; j < i; j++) sum += a[i * n + j] * x[j];
+    x[i] = b[i] - sum;
+
+A vector is not stored: each reader computes the elements it reads.  Where a write may overlap what its value reads at
+other positions, the value goes to scratch memory first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from ....graph import Apply
+from ....graph.types import numpy_dtype
+from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.indexing import IncSubtensor
+from ...ir import loops as ir
+from ...ir.kernel import Status
+from ...ir.walk import all_statements
+from ..accumulate import recipe
+from .element_statements import Statements, View
+
+_STREAMS_SHIFT = 2
+STREAMS = 1 << _STREAMS_SHIFT
+"""Parts of a vector that are summed side by side, so that no addition waits for the one before it."""
+
+
+@dataclass(eq=False, frozen=True)
+class Elements:
+    """A vector that is not stored: `at(index, even)` writes one element.
+
+    `length`: that of its operands together.  `leaves`: the parts of arrays that it reads.  `even`: whether they are
+    all as long as the vector; else one of length 1 is broadcast.
+    """
+
+    dtype: str
+    length: ir.Expr
+    leaves: tuple[View, ...]
+    at: Callable[[ir.Expr, bool], ir.Expr]
+
+    @property
+    def lengths(self) -> tuple[ir.Expr, ...]:
+        return (self.length,)
+
+
+Value = ir.Expr | View | Elements
+
+
+def leaves_of(value: Value) -> tuple[View, ...]:
+    """Return the parts of arrays that a value reads."""
+    return (value,) if isinstance(value, View) else value.leaves if isinstance(value, Elements) else ()
+
+
+def is_vector(value: Any) -> bool:
+    return isinstance(value, (View, Elements))
+
+
+class Vectors(Statements):
+    """Statements that compute, fold and store vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scratch: dict[str, str] = {}
+        """The names of scratch memory, by the array that is as large."""
+        self.overlapping: list[str] = []
+        """Arrays that need scratch memory."""
+
+    # --- values
+    def elementwise(self, node: Apply, given: Sequence[Any], shapes: Sequence[Any]) -> Value:
+        """Return a scalar operation on values, of which some are vectors.
+
+        `shapes`: the values of the operands of the whole node, for a message about lengths.
+        """
+        vectors = [v for v in given if is_vector(v)]
+        if not vectors:
+            return self.applied(node, list(given))
+        length = self._joint([v.lengths[0] for v in vectors], shapes)
+        leaves = tuple(dict.fromkeys(leaf for v in vectors for leaf in leaves_of(v)))
+
+        def at(index: ir.Expr, even: bool) -> ir.Expr:
+            return self.applied(node, [self.element(v, index, even) for v in given])
+
+        return Elements(node.outputs[0].dtype, length, leaves, at)
+
+    def element(self, value: Value, index: ir.Expr, even: bool = True) -> ir.Expr:
+        """Return the element of a vector at an index; a number is its own."""
+        if isinstance(value, View):
+            (length,), (stride,) = value.lengths, value.strides
+            if not even:
+                stride = ir.ScalarOp("switch", "int64", (ir.equal(length, ir.ONE), ir.ZERO, stride))
+            at = ir.plus(value.first, ir.times(index, stride))
+            return self._loaded(value, at) if value.array else self.let(at)
+        if not isinstance(value, Elements):
+            return value
+        key = (value, index, even)
+        for block in self._blocks:
+            if key in block.known:
+                return block.known[key]
+        found = value.at(index, even)
+        self._blocks[-1].known[key] = found
+        return found
+
+    def _joint(self, lengths: Sequence[ir.Expr], shapes: Sequence[Any]) -> ir.Expr:
+        """Return the length of vectors together, after its check."""
+        joint, *others = dict.fromkeys(lengths)
+        for length in others:
+            differ = ir.every([_differ(length, joint), _differ(length, ir.ONE), _differ(joint, ir.ONE)])
+            self._disagree_if(differ, joint, length, shapes)
+            joint = self.let(ir.ScalarOp("switch", "int64", (ir.equal(joint, ir.ONE), length, joint)))
+            self._counts_from_front(joint)
+        return joint
+
+    def _disagree_if(self, condition: ir.Expr, a: ir.Expr, b: ir.Expr, shapes: Sequence[Any], axis: int = 0) -> None:
+        noted = [n for v in shapes if is_vector(v) for n in v.lengths]
+        self._fail_if(condition, Status.LENGTHS, ir.number(axis), a, b, *noted)
+
+    # --- loops
+    def _over(
+        self, length: ir.Expr, leaves: Sequence[View], write: Callable[[ir.Expr, bool], None],
+        sums: Sequence[tuple[str | None, ir.Local]] = (), start: ir.Expr = ir.ZERO,
+    ) -> None:  # fmt: skip
+        """Write a loop over the positions of a vector; a second one if operands may be broadcast."""
+        different = {leaf.lengths[0] for leaf in leaves} - {length}
+        loops = [self._loop_of(length, even, write, sums, start) for even in (True, False)[: 1 + bool(different)]]
+        if not different:
+            self.add(loops[0])
+            return
+        same = ir.every([ir.equal(n, length) for n in sorted(different, key=str)])
+        self.add(ir.If(same, (loops[0],), (loops[1],)))
+
+    def _loop_of(
+        self, length: ir.Expr, even: bool, write: Callable[[ir.Expr, bool], None],
+        sums: Sequence[tuple[str | None, ir.Local]], start: ir.Expr,
+    ) -> ir.For:  # fmt: skip
+        index = ir.index(self.name("j"))
+        self._bounds[index.name] = length
+        self.open()
+        self._counts_from_front(index)
+        write(index, even)
+        body = self.close()
+        simd = all(sign is not None for sign, _ in sums)
+        simd = simd and not any(isinstance(s, (ir.Return, ir.Do)) for s in all_statements(body))
+        named = tuple((sign, total.name) for sign, total in sums if sign is not None) if simd else ()
+        return ir.For(index.name, start, length, body, simd=simd, reductions=named)
+
+    # --- folds
+    def dot(self, node: Apply, given: Sequence[Any]) -> ir.Expr:
+        """Return the product of two vectors."""
+        a, b = given
+        (m,), (n,) = a.lengths, b.lengths
+        if m != n:
+            self._disagree_if(_differ(m, n), m, n, given, -1)
+        dtype = node.outputs[0].dtype
+
+        def at(index: ir.Expr) -> ir.Expr:
+            return self.op("mul", dtype, *(self.element(v, index) for v in given))
+
+        leaves = [leaf for v in given for leaf in leaves_of(v)]
+        if all(isinstance(v, View) for v in given):
+            leaves = []  # both are as long as the product
+        return self._folded_over("sum", dtype, m, leaves, lambda index, even: at(index))
+
+    def fold(self, op: Reduce, node: Apply, x: Value) -> ir.Expr:
+        """Return the reduction of a vector to a number."""
+        dtype = node.outputs[0].dtype
+        length = x.lengths[0]  # type: ignore[union-attr]
+        if op.fallible:
+            self._fail_if(ir.equal(length, ir.ZERO), Status.EMPTY_REDUCTION)
+        return self._folded_over(
+            op.name, dtype, length, leaves_of(x),
+            lambda index, even: self.cast(self.element(x, index, even), dtype),
+        )  # fmt: skip
+
+    def _folded_over(
+        self, name: str, dtype: str, length: ir.Expr, leaves: Sequence[View], at: Callable[[ir.Expr, bool], ir.Expr]
+    ) -> ir.Expr:
+        """Fold elements: first those of the streams side by side, then what is left."""
+        how = recipe(name, dtype)
+        streams = [[ir.Local(lane.dtype, self.name("a")) for lane in how.lanes] for _ in range(STREAMS)]
+        for stream in streams:
+            for lane, total in zip(how.lanes, stream, strict=True):
+                self.add(ir.Var(total.name, lane.start))
+        share = self.let(ir.ScalarOp("right_shift", "int64", (length, ir.number(_STREAMS_SHIFT))))
+        self._counts_from_front(share)
+        starts = [ir.ZERO, *(self.let(ir.times(ir.number(k), share)) for k in range(1, 1 + STREAMS))]
+
+        def step(index: ir.Expr, even: bool, stream: Sequence[ir.Local]) -> None:
+            fed = [self._let_all(e) for e in how.feed(at(index, even))]
+            for lane, total, value in zip(how.lanes, stream, fed, strict=True):
+                self.add(ir.Assign(total.name, lane.step(total, value)))
+
+        def together(index: ir.Expr, even: bool) -> None:
+            for stream, start in zip(streams, starts, strict=False):
+                step(ir.plus(index, start), even, stream)
+
+        def of(some: Sequence[Sequence[ir.Local]]) -> list[tuple[str | None, ir.Local]]:
+            return [(lane.sign, total) for s in some for lane, total in zip(how.lanes, s, strict=True)]
+
+        whole = tuple(leaf for leaf in leaves if leaf.lengths[0] != length)
+        self._over_streams(share, length, whole, together, of(streams))
+        self._over(length, whole, lambda index, even: step(index, even, streams[0]), of(streams[:1]), starts[-1])
+        totals = [
+            reduce(lambda a, b, lane=lane: self._let_all(lane.step(a, b)), parts)  # type: ignore[misc]
+            for lane, *parts in zip(how.lanes, *streams, strict=True)
+        ]
+        return self._let_all(how.result(tuple(totals)))
+
+    def _over_streams(
+        self, share: ir.Expr, length: ir.Expr, different: Sequence[View], write: Callable[[ir.Expr, bool], None],
+        sums: Sequence[tuple[str | None, ir.Local]],
+    ) -> None:  # fmt: skip
+        if not different:
+            self.add(self._loop_of(share, True, write, sums, ir.ZERO))
+            return
+        same = ir.every([ir.equal(leaf.lengths[0], length) for leaf in different])
+        loops = [self._loop_of(share, even, write, sums, ir.ZERO) for even in (True, False)]
+        self.add(ir.If(same, (loops[0],), (loops[1],)))
+
+    def _let_all(self, expr: ir.Expr) -> ir.Expr:
+        """Return the name of an expression that has others inside."""
+        return self._computed(expr) if isinstance(expr, ir.ScalarOp) else expr
+
+    # --- writes
+    def write(self, op: IncSubtensor, value: Any, part: View, shapes: Sequence[Any]) -> None:
+        """Write a value to a part of an array, or add it there."""
+        if not part.lengths:
+            self._store(op, part, part.first, value)
+        else:
+            self._write_vector(op, value, part, shapes)
+        self._epochs[part.array] += 1
+
+    def _store(self, op: IncSubtensor, part: View, at: ir.Expr, value: ir.Expr) -> None:
+        if not op.set:
+            old = self._loaded(part, at)
+            value = self.op("either" if part.dtype == "bool" else "add", part.dtype, old, value)
+        self.add(ir.Store(part.array, at, self.cast(value, part.dtype)))
+
+    def _write_vector(self, op: IncSubtensor, value: Any, part: View, shapes: Sequence[Any]) -> None:
+        (length,) = part.lengths
+        leaves = leaves_of(value)
+        if is_vector(value) and value.lengths[0] != length:
+            wrong = ir.every([_differ(value.lengths[0], length), _differ(value.lengths[0], ir.ONE)])
+            self._disagree_if(wrong, value.lengths[0], length, shapes)
+        if any(leaf.array == part.array and not _is_aligned(leaf, part) for leaf in leaves):
+            value = self._kept(value, part)
+            leaves = leaves_of(value)
+
+        def write(index: ir.Expr, even: bool) -> None:
+            self._store(op, part, ir.plus(part.first, ir.times(index, part.strides[0])), self.element(value, index, even))
+
+        self._over(length, leaves, write)
+
+    def _kept(self, value: Any, part: View) -> View:
+        """Return a vector after it is stored in scratch memory."""
+        if part.array not in self.scratch:
+            self.overlapping.append(part.array)
+        array = self.scratch.get(part.array, part.array)
+        (length,) = value.lengths
+        kept = View.whole(array, value.dtype, (length,), (ir.ONE,))
+
+        def write(index: ir.Expr, even: bool) -> None:
+            self.add(ir.Store(array, index, self.cast(self.element(value, index, even), part.dtype)))
+
+        self._over(length, leaves_of(value), write)
+        self._epochs[array] += 1
+        return kept
+
+
+def _differ(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp("ne", "bool", (a, b))
+
+
+def _is_aligned(leaf: View, part: View) -> bool:
+    """Whether two parts of one array have no element in common but those at equal positions."""
+    return leaf.axes == part.axes and leaf.lengths == part.lengths

@@ -1,0 +1,187 @@
+"""Vectors in loops over elements: slices, overlapping writes, sums and products of parts, broadcasts, errors."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+
+R = np.random.default_rng(0)
+
+
+def forward_substitution(x, a):
+    for i in range(len(x)):
+        x[i] = (x[i] - a[i, :i] @ x[:i]) / a[i, i]
+    return x
+
+
+def mirrored(x, a):
+    """Writes read other positions of the same array."""
+    for k in range(1, len(x)):
+        x[:k] += 0.25 * np.flip(x[:k])
+        x[k:] = x[: len(x) - k] * 0.5 + a[k, k:]
+        x[1 : k + 1] = x[:k]
+    return x
+
+
+def eliminated(x, a):
+    for k in range(len(x)):
+        for i in range(k + 1, len(x)):
+            a[i, k + 1 :] -= a[k, k + 1 :] * a[i, k] / a[k, k]
+            a[i, k] = 0
+        a[:, k] *= x[k]
+    return a
+
+
+def folded(x, a):
+    s = np.zeros_like(x)
+    for i in range(len(x)):
+        s[i] = a[i, i:].sum() + a[: i + 1, i].max() * np.exp(a[i] * x - 1).min() + np.prod(a[i, -2:] + x[-2:])
+    return s
+
+
+def bounded(x, a):
+    """Bounds behind the ends, from the end, and parts of parts."""
+    for i in range(len(x)):
+        x[i - 3 : i + 2] += a[i - 1, i - 3 : i + 2]
+        x[-i:] -= a[-1, -i:] * 0.125
+        x[len(x) + i :] = 7
+        x[: i : -1] = a[i, : i : -1]
+        x[i:] = x[i:][::-1]
+    return x
+
+
+def broadcast(x, a):
+    for i in range(len(x)):
+        x[i:] += a[i, i : i + 1]
+        x[: i + 1] = x[i : i + 1] + a[i, : i + 1]
+        x[i] += (x[i : i + 1] * a[i]).sum()
+    return x
+
+
+def until_small(x, a):
+    k = 1
+    while x[:k].sum() > 1.0 and k < len(x):
+        x[:k] = x[:k] * 0.5 + a[k, :k] * 0.01
+        k += 1
+    return x, k
+
+
+def nested_copies(x, a):
+    for i in range(1, len(x)):
+        for j in range(i):
+            a[j, :i] = a[i, :i] + a[j, j] * x[:i]
+        x[:i] = a[:i, i]
+    return x, a
+
+
+PROGRAMS = [forward_substitution, mirrored, eliminated, folded, bounded, broadcast, until_small, nested_copies]
+
+
+def the_same(program, x, a):
+    mine, expected = (x.copy(), a.copy()), (x.copy(), a.copy())
+    f = ag.jit(program)
+    found, wanted = f(*mine), program(*expected)
+    rtol = 1e-4 if x.dtype == np.float32 else 1e-11
+    for one, other in zip((*ag.tree.leaves(found), *mine), (*ag.tree.leaves(wanted), *expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
+    return f
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_programs(program):
+    for n, dtype in ((19, np.float64), (23, np.float32)):
+        x, a = R.random(n).astype(dtype), (R.random((n, n)) + n * np.eye(n)).astype(dtype)
+        f = the_same(program, x, a)
+    the_same(program, np.ascontiguousarray(x[::-1])[::-1], np.asfortranarray(a))
+    (trace, *_) = f.traces.values()
+    source = trace.function.c_source()
+    assert ", element by element */" in source and "ag_looped" not in source
+
+
+def counts(x, a):
+    for i in range(len(x)):
+        x[i:] += a[i, : len(x) - i] @ a[: len(x) - i, i]
+        x[i] = (x[:i].sum() ^ x[i:].max()).astype(x.dtype)
+        a[i, :i] ^= x[:i]
+    return x
+
+
+def test_integers():
+    the_same(counts, R.integers(0, 9, 20), R.integers(0, 9, (20, 20)))
+    the_same(counts, R.integers(0, 9, 20).astype(np.uint8), R.integers(0, 9, (20, 20)).astype(np.uint8))
+
+
+def uneven(x, a):
+    for i in range(1, len(x)):
+        x[:i] = a[i, : i + 2] * 2.0
+    return x
+
+
+def uneven_product(x, a):
+    for i in range(1, len(x)):
+        x[i] = x[:i] @ a[i, : i + 2]
+    return x
+
+
+def nothing(x, a):
+    for i in range(len(x)):
+        x[i] = a[i, :i].max()
+    return x
+
+
+def test_errors():
+    x, a = np.ones(20), np.ones((20, 20))
+    with pytest.raises(ValueError, match=r"lengths 3 and 1|lengths 3 and 2(?s:.*)x\[:i\] ="):
+        ag.jit(uneven)(x.copy(), a)
+    with pytest.raises(ValueError, match=r"lengths 1 and 3 of the axes that are summed over(?s:.*)@ a\[i"):
+        ag.jit(uneven_product)(x.copy(), a)
+    with pytest.raises(ValueError, match=r"maximum or minimum of no elements(?s:.*)max\(\)"):
+        ag.jit(nothing)(x.copy(), a)
+
+
+BOUNDS = ("", "i", "-i", "i + 1", "2", "-2", "n - i", "j", "i - 2")
+VALUES = ("{p}", "0.5 * {p}", "{p}[::-1]", "{p} * y[{s}]", "np.minimum({p}, y[{s}])", "x[i]", "{p}.sum()", "{p} @ y[{s}]")
+
+
+def drawn_program(r):
+    """The text of a loop that writes parts of x and y from parts of both."""
+    lines = ["def program(x, y):", "    n = len(x)", "    for i in range(1, n):", "        for j in range(i):"]
+    for _ in range(r.integers(1, 5)):
+        start, stop = r.choice(BOUNDS, 2)
+        s = f"{start}:{stop}" + r.choice(["", "", ":-1"])
+        p = r.choice(["x", "y"]) + f"[{s}]"
+        moved = r.choice(["x", "y"]) + f"[{start}:{stop}]"
+        value = str(r.choice(VALUES)).format(p=r.choice([p, moved]), s=r.choice([s, f"{start}:{stop}"]))
+        lines.append(f"            {r.choice(['x', 'y'])}[{s}] {r.choice(['=', '+='])} np.tanh(0.25 * ({value}))")
+    return "\n".join([*lines, "    return x, y"])
+
+
+def compare_drawn(seed, folder):
+    r = np.random.default_rng(seed)
+    text = drawn_program(r)
+    path = folder / f"drawn_{seed}.py"
+    path.write_text("import numpy as np\n\n\n" + text + "\n")
+    scope = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    program, n = scope["program"], 18
+    given = r.random(n), r.random(n)
+    try:
+        wanted = program(*(g.copy() for g in given))
+    except ValueError:
+        with pytest.raises(ValueError):
+            ag.jit(program)(*(g.copy() for g in given))
+        return
+    found = ag.jit(program)(*(g.copy() for g in given))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=text)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawn(seed, tmp_path):
+    compare_drawn(seed, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4, 104))
+def test_many_drawn(seed, tmp_path):
+    compare_drawn(seed, tmp_path)
