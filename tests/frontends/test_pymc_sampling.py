@@ -78,6 +78,14 @@ def test_optima_and_variational_fits():
         assert abs(float(fit.sample(500, random_seed=1).posterior["slope"].mean()) - 1.5) < 0.3
 
 
+def test_a_fit_by_the_default_optimizer_is_pytensors():
+    fits = []
+    for mode in ("ARIGNOTE", "FAST_COMPILE"):
+        with regression(), pytensor.config.change_flags(mode=mode):
+            fits.append(pm.fit(100, progressbar=False, random_seed=1).hist)
+    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-8)
+
+
 def test_minibatches():
     r = np.random.default_rng(2)
     x = r.normal(size=2000)
