@@ -17,7 +17,6 @@ from functools import reduce
 from typing import Any
 
 from ....graph import Apply
-from ....graph.types import numpy_dtype
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.indexing import IncSubtensor
 from ...ir import loops as ir
@@ -252,7 +251,8 @@ class Vectors(Statements):
             leaves = leaves_of(value)
 
         def write(index: ir.Expr, even: bool) -> None:
-            self._store(op, part, ir.plus(part.first, ir.times(index, part.strides[0])), self.element(value, index, even))
+            at = ir.plus(part.first, ir.times(index, part.strides[0]))
+            self._store(op, part, at, self.element(value, index, even))
 
         self._over(length, leaves, write)
 
