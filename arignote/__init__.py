@@ -14,6 +14,7 @@ Folders, by subject:
     tracing       `ag.jit`
     networks      frozen, pruned, quantized functions
     explain       text, reports, explanations, errors
+    proving       rewrites proved by an SMT solver
     tuning        schedules and engines chosen by measurement
     export        C without Python, graphs for other formats
     chunked       functions over Dask arrays
@@ -78,7 +79,8 @@ _LATER = {
     "freeze": ".networks.freezing", "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx",
     "from_sympy": ".frontends.sympy", "from_torch": ".frontends.torch_modules", "jit": ".tracing.jitted",
     "linearize": ".calculus.custom", "load": ".export.arrays", "on_dask": ".chunked.chunked",
-    "prune": ".networks.pruning", "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing",
+    "prove": ".proving.proof", "prune": ".networks.pruning", "pure_callback": ".calculus.callbacks",
+    "quantize": ".networks.quantizing",
     "root": ".control.solving", "save": ".export.arrays", "stop_gradient": ".calculus.custom",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching", "to_nnef": ".frontends.nnef",
     "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
@@ -104,6 +106,7 @@ if _TYPE_CHECKING:
     from .networks.quantizing import quantize
     from .ops.control.watching import debug_print, tap, taps
     from .ops.elementwise.user_ops import elementwise_op
+    from .proving.proof import prove
     from .tracing.jitted import jit
     from .tuning.ablation import ablate
     from .tuning.tune import tune
@@ -122,7 +125,7 @@ __all__ = [
     "bisect", "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op",
     "engines", "fixed_point", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function", "grad",
     "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "load", "on_dask", "ops", "optdb", "optim", "parse",
-    "pprint", "profile", "profile_diff", "progress", "prune", "pure_callback", "quantize", "register_op", "rewrite",
-    "root", "save", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tree", "tune", "until",
-    "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "pprint", "profile", "profile_diff", "progress", "prove", "prune", "pure_callback", "quantize", "register_op",
+    "rewrite", "root", "save", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tree", "tune",
+    "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         return doctor.main()
     if chosen.command == "opt":
         return opt_command.main(
-            chosen.graph, chosen.passes, chosen.print_changed, chosen.time, chosen.emit, chosen.begin
+            chosen.graph, chosen.passes, chosen.print_changed, chosen.time, chosen.emit, chosen.begin, chosen.prove
         )
     if chosen.command == "bisect":
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--from", dest="begin", default="graph", choices=begins, help="the stage that the file holds")
     opt.add_argument("--print-changed", action="store_true", help="show what each pass changed")
     opt.add_argument("--time", action="store_true", help="show what each pass and rule cost")
+    opt.add_argument("--prove", action="store_true", help="prove each rewrite, by the solver Z3")
     program = commands.add_parser("theano", help="run a program that was written for Theano, as it is")
     program.add_argument("script", help="the Python file")
     program.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

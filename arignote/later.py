@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .export import low_level as low_level
     from .function import bind, function, narration, tree_path
     from .profiling import at_exit
+    from .proving import proof, prover
     from .tuning import dividing, measuring, partition, regions, schedules
 else:
     __getattr__, __dir__ = lazy.modules_of(
@@ -41,13 +42,15 @@ else:
         ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report",
         ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level",
         ".function.bind", ".function.function",
-        ".function.narration", ".function.tree_path", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
+        ".function.narration", ".function.tree_path", ".profiling.at_exit", ".proving.proof", ".proving.prover",
+        ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
     "assumptions", "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain",
-    "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording",
+    "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "proof",
+    "prover", "recording",
     "reducing", "regions", "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path",
     "vectorizing", "why",
 ]  # fmt: skip

@@ -27,7 +27,7 @@ CONTENTS = {
             "derivatives-and-memory", "make-it-faster", "debug-nan", "several-engines", "run-on-opencl", "run-on-dask",
             "run-an-onnx-model", "build-a-network", "run-a-pytorch-model", "run-a-numpy-program",
             "run-a-theano-program", "deploy", "deploy-anywhere", "serve", "generate-text", "freeze-and-prune",
-            "quantize", "quantize-a-model", "use-trees", "name-axes",
+            "quantize", "quantize-a-model", "compute-in-16-bits", "use-trees", "name-axes",
             "use-sparse-matrices", "work-with-other-libraries",
         )
     ),

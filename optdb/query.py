@@ -17,6 +17,7 @@ import numbers
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
+from functools import cache
 from typing import Any, Union
 
 from .. import pages
@@ -39,6 +40,7 @@ MARKS = frozenset("+-&,:()</")
 """Characters with which queries and paths of entries are written, besides space."""
 
 
+@cache
 def can_be_asked_for(name: str) -> bool:
     """Return whether a query can contain the name or tag: it is one word without the signs of queries."""
     return name.split() == [name] and MARKS.isdisjoint(name)

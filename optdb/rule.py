@@ -212,6 +212,8 @@ class NodeRule(Rule):
     having: tuple[OpKey, ...]
     needs: tuple[Op, ...] = ()
     constants: bool = False
+    lacking: Callable[[], str] | None = None
+    """Return what the current target lacks for the rule, in words; empty if nothing."""
 
     @property
     def before(self) -> str:
@@ -245,6 +247,7 @@ def node_rule(
     uses: bool = False,
     lossy: bool = False,
     reason: str | None = None,
+    lacking: Callable[[], str] | None = None,
 ) -> NodeRule:
     """Make a rule that calls `function(node)` for nodes of `ops`: an op, a class of ops, several, or None for all.
 
@@ -252,7 +255,8 @@ def node_rule(
     output (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as
     `function(node, users)`, where `users(variable)` lists who reads a value.  `having`: only nodes with an operand
     computed by one of these; `constants`: only nodes with a constant operand; `needs`: only in graphs in which all of
-    these are applied.  `formula` is the rule in the form "before -> after".
+    these are applied.  `formula` is the rule in the form "before -> after".  `lacking` returns what the current target
+    lacks for the rule, which `why_not` names; empty if it lacks nothing.
 
     Raises ValueError for a formula without the arrow.
     """
@@ -261,7 +265,7 @@ def node_rule(
     return NodeRule(
         name=_askable(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
         origin=_caller(), function=function, formula=formula, having=_keys(name, having), needs=tuple(needs),
-        constants=constants,
+        constants=constants, lacking=lacking,
     )  # fmt: skip
 
 

@@ -114,6 +114,8 @@ def explain(database: Database, name: str | Rule, graph: FunctionGraph, query: Q
         return Explanation(name, what, places, (), ("it ran and found nothing to change",))
     part = next((part for part in (run, *run.inside) if part.matches(found, taken)), run)
     reasons, fix = _reasons(found, taken, part)
+    missing = found.lacking() if isinstance(found, NodeRule) and found.lacking else ""
+    reasons = (f"the target lacks {missing}", *reasons) if missing else reasons
     reasons = (f"inside {part.title}:", *reasons) if part.title else reasons
     return Explanation(name, what, places, (), reasons, fix)
 

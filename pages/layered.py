@@ -18,7 +18,12 @@ from .boxes import layers_of
 GAP_X, GAP_Y = 18.0, 34.0
 """Between neighbours of a row, and between rows, in pixels."""
 _SWEEPS = 8
+_PATIENCE = 2
+"""Sweeps, one down and one up, after which the order stays if neither has fewer crossings."""
+_SETTLING = 4
 _STRAIGHTENING = 12
+_SETTLED = 2.0
+"""Pixels; where no vertex moves farther, edges are as straight as they get."""
 _STRAIGHT = 0.6
 _MOST_BENDS = 8000
 """Places of long edges; where there would be more, long edges go straight through."""
@@ -88,9 +93,9 @@ class _Drawing:
     # --- orders
     def order(self) -> None:
         """Sort each row into the order with the fewest crossings that the sweeps find."""
-        best, least = [list(row) for row in self.rows], self._crossings()
+        best, least, since = [list(row) for row in self.rows], self._crossings(), 0
         for sweep in range(_SWEEPS):
-            if not least:
+            if not least or since == _PATIENCE:
                 break
             down = sweep % 2 == 0
             rows = self.rows if down else self.rows[::-1]
@@ -104,8 +109,9 @@ class _Drawing:
                 for n, v in enumerate(row):
                     place[v] = float(n)
             crossings = self._crossings()
+            since += 1
             if crossings < least:
-                best, least = [list(row) for row in self.rows], crossings
+                best, least, since = [list(row) for row in self.rows], crossings, 0
         self.rows = best
 
     def _places(self) -> list[float]:
@@ -137,7 +143,7 @@ class _Drawing:
         count = len(self.rows)
         for k in range(count):
             spread(k, [0.0] * len(self.rows[k]))
-        for sweep in range(_SWEEPS):
+        for sweep in range(_SETTLING):
             down = sweep % 2 == 0
             near = self.above if down else self.below
             for k in range(count) if down else reversed(range(count)):
@@ -146,6 +152,7 @@ class _Drawing:
         chains = [chain for chain in self.bends.values() if chain]
         alone = [any(not around[v] for v in row) for row in self.rows]
         for _ in range(_STRAIGHTENING):
+            before = list(self.x)
             wished = [_mean([self.x[n] for n in near], x) for near, x in zip(around, self.x)]
             for chain in chains:  # a bend wishes to be where its whole edge is
                 mean = _mean([self.x[v] for v in chain], 0.0)
@@ -156,6 +163,8 @@ class _Drawing:
                     spread(k, [wished[v] if around[v] else middle for v in row])
                 else:
                     spread(k, [wished[v] for v in row])
+            if all(abs(x - old) <= _SETTLED for x, old in zip(self.x, before)):
+                break
 
     def _offsets(self, row: Sequence[int]) -> list[float]:
         """The least distances of the vertices of a row from its first one."""

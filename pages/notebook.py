@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..record import lazy
 from ..record.spelling import counted
 from .boxes import Box
-from .costs import SHOWN_WAITING, changed, flame_of, rule_rows, spans_of
-from .flame import flame
-from .graph_svg import graph_svg
 from .markup import element, escaped
-from .run_rows import Row, run_rows
-from .tables import Cell, seconds, table
-from .timeline import timeline
+from .tables import Cell, table
 
-_MOST_ROWS = 20
+graphs: Any = lazy.module(".graph_svg", __package__)
+
+MOST_ROWS = 20
 _LONGEST_TEXT = 200_000
 _GONE, _CAME = "color:#cf222e", "color:#1a7f37"
 _SCROLLED = "max-height:420px;overflow:auto"
@@ -86,106 +84,11 @@ def function_form(
     title: str, rows: Iterable[tuple[str, str]], before: Sequence[Box], after: Sequence[Box], c: str, profile: str
 ) -> str:
     """A compiled function: its facts and its optimized graph; folded away the graph as built, the C, the profile."""
-    parts = [facts(title, rows), graph_svg(after, "optimized graph"), folded("as built", graph_svg(before, "as built"))]
+    draw = graphs.graph_svg
+    parts = [facts(title, rows), draw(after, "optimized graph"), folded("as built", draw(before, "as built"))]
     parts += [folded_text("C", c)] if c else []
     parts += [folded_text("optimizer profile", profile)] if profile else []
     return "".join(parts)
-
-
-def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
-    """An optimizer profile: what matters in sentences, a narrow table of the passes, and folded away all."""
-    rows = [
-        (name, time * 1e3, fired, tried, made) for name, tried, fired, time, made in rule_rows(profile)[:_MOST_ROWS]
-    ]
-    waited = float(profile.get("waiting") or 0)
-    first, *then = map(str, profile["headline"])
-    sentences = [element("div", element("b", escaped(first)))]
-    if waited >= SHOWN_WAITING:
-        sentences.append(element("div", f"It also waited {seconds(waited)} for the processor or the GIL."))
-    return element("div", [
-        *sentences, *(element("div", escaped(words)) for words in then),
-        scrolled(("pass", "share", "time", "changes"), _pass_rows(profile)),
-        folded("passes over time", timeline(spans_of(profile)) + "<br>" + flame(flame_of(profile))),
-        folded("rules, the slowest first", scrolled(("rule", "ms", "fired", "tried", "nodes made"), rows)),
-        folded_text("text", text),
-    ])  # fmt: skip
-
-
-def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
-    """The passes that changed something, the slowest first, with bodies of loops below theirs; others in one row."""
-    total = float(profile["time"]) or 1.0
-    members = profile.get("children") or [profile]
-    idle = [m for m in members if not changed(m)]
-    rows: list[tuple[str, str, str, int]] = []
-
-    def row(name: str, took: float, changes: int) -> tuple[str, str, str, int]:
-        return name, _percent(100 * took / total), _unbroken(seconds(took)), changes
-
-    for member in sorted((m for m in members if changed(m)), key=lambda m: -float(m["time"])):
-        rows.append(row(str(member["name"]), float(member["time"]), int(member.get("changes") or 0)))
-        bodies = member["children"] if member["class"] == "InnerGraphs" else ()
-        rows += [row(f"\u00b7 inside {b['name']}", float(b["time"]), int(b["changes"])) for b in bodies]
-    if idle:
-        took = sum(float(m["time"]) for m in idle)
-        rows.append(row(f"{counted(len(idle), 'pass')} without effect", took, 0))
-    return rows
-
-
-def run_form(run: Mapping[str, Any], text: str) -> str:
-    """A run profile: what matters in two sentences, a narrow table of the slowest nodes, and folded away all."""
-    calls = int(run["calls"])
-    if not calls:
-        return element("b", escaped(f"{run['name']} was not called yet"))
-    first, *then = map(str, run["headline"])
-    rows = list(run_rows(run))
-    slow = [r for r in rows if r.share >= _LEAST_SHARE][:_MOST_ROWS]
-    figures = [
-        (_indented(r), _percent(r.share), _unbroken(seconds(r.seconds / calls)), _place(r.record["lines"]))
-        for r in slow
-    ]
-    parts = [element("div", element("b", escaped(first)))]
-    parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]
-    parts.append(scrolled(("node", "share", "per call", "line"), figures))
-    header = ("node", "calls", "us each", "share, %", "GB/s", "GFLOP/s", "line", "kernel")
-    whole = [
-        (_indented(r), r.calls, 1e6 * r.seconds / max(r.calls, 1), r.share, _rate(r, "bytes"), _rate(r, "flops"),
-         ", ".join(r.record["lines"]), str(r.record["kernel"]))
-        for r in rows
-    ]  # fmt: skip
-    parts.append(folded(f"all {counted(len(rows), 'row')}, with rates and kernels", scrolled(header, whole)))
-    return element("div", [*parts, folded_text("text", text)])
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1f} %"
-
-
-def _unbroken(text: str) -> str:
-    return text.replace(" ", "")
-
-
-_LEAST_SHARE = 0.5
-"""Percent of the time from which on the narrow table shows a node."""
-_NARROW = 34
-"""Characters of a node in a table that fits 400 pixels."""
-
-
-def _indented(row: Row) -> str:
-    """The name of a node without its result, as deep as it lies."""
-    name = row.text.partition(" = ")[2] if " = " in row.text and ": " not in row.text else row.text
-    blanks = "\u00b7 " * row.depth
-    return blanks + (name if len(name) <= _NARROW else f"{name[: _NARROW - 1]}\u2026")
-
-
-def _place(lines: Sequence[str]) -> str:
-    """The first line of the user without its folder."""
-    return lines[0].replace("\\", "/").rpartition("/")[2] if lines else ""
-
-
-def _rate(row: Row, what: str) -> float | None:
-    """Billions a second of what a node does."""
-    amount = float(row.record.get(what) or 0)
-    return amount / row.seconds / 1e9 if row.seconds and amount else None
 
 
 def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[Cell]]]], text: str) -> str:
@@ -193,8 +96,8 @@ def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[S
     parts = [element("b", escaped(head))]
     for title, header, rows in tables:
         if rows:
-            parts += [element("div", escaped(title)) if title else "", scrolled(header, rows[:_MOST_ROWS])]
-            rest = len(rows) - _MOST_ROWS
+            parts += [element("div", escaped(title)) if title else "", scrolled(header, rows[:MOST_ROWS])]
+            rest = len(rows) - MOST_ROWS
             parts += [element("i", f"... {rest:,} more")] if rest > 0 else []
     return "".join([*parts, folded_text("text", text)])
 

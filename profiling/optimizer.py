@@ -15,11 +15,12 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .. import pages
 from ..pages.text import Text
-from ..record import record
+from ..record import lazy, record
 from .chrome import optimizer_trace
 from .summary import excluding, headline, summary_lines
+
+forms: Any = lazy.module(".forms", __package__)
 
 
 @record
@@ -186,7 +187,8 @@ class OptimizerProfile:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return pages.notebook.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
+        form: str = forms.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
+        return form
 
 
 _SHOWN_SECONDS = 0.0005

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import pages
 from ..pages.text import Text
 from ..record import lazy, record
 from ..record.forks import ProcessLock
@@ -25,6 +24,7 @@ from .memory import MemoryProfile, memory_of
 
 advising, heads = lazy.module(".advice", __package__), lazy.module(".headline", __package__)
 run_text: Any = lazy.module(".run_text", __package__)
+forms: Any = lazy.module(".forms", __package__)
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
@@ -477,7 +477,8 @@ class RunProfile:
         return "\n".join(run_text.run_lines(self))
 
     def _repr_html_(self) -> str:
-        return pages.notebook.run_form(self.to_dict(), str(self))
+        form: str = forms.run_form(self.to_dict(), str(self))
+        return form
 
     def __repr__(self) -> str:
         more = "  `.summary()` shows a table; printing shows all." if self.calls else ""

@@ -44,6 +44,10 @@ class Costs:
     """A byte that a gather or a scatter reads and writes."""
     jump: int = _TABLE["jump"]
     """A jump in memory that no one foresaw."""
+    product: int = 12
+    """An operation of a matrix product in float32; one in float64 takes twice as long."""
+    cubic: int = 100
+    """An operation of a factorization, a linear solve or a sort."""
     # --- computing again or keeping
     again_byte: int = _TABLE["again_byte"]
     """A byte that is written to the cache and read again.  Values that cost more are kept, others computed again."""

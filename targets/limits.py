@@ -98,6 +98,9 @@ class Convolutions:
     """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
     read_weight: int = 16
     """Products in the time in which a weight comes from memory."""
+    pairs_in_float32: int = 0
+    """1: convolutions of bfloat16 numbers read pairs of channels even where no unit multiplies them, which takes
+    longer than float32."""
     unknown_side: int = 56
     """Rows and columns of images of which the graph does not say how many there are."""
 
@@ -123,6 +126,11 @@ class Products:
     bfloat_rows: int = 32
     """Rows for which a matrix that is no constant is laid in panels of bfloat16.  16 rows by 1024x1024 take 1.2 of
     the time of a product of float32, 32 rows 0.9, 128 rows 0.64."""
+    bfloat_few_rows: int = 4
+    """Most rows by constant weights of bfloat16 numbers that are read as such where no unit multiplies them.  By
+    4096x4096 one row takes 0.68 of the time of float32, four rows 0.67; 16 rows by 1024x1024 take 1.46."""
+    bfloat_numbers: int = 1 << 21
+    """Numbers of the smallest such matrix: 1 row by 1024x1024 takes 1.03 of the time of float32."""
 
 
 @record

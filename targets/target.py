@@ -35,6 +35,9 @@ _FLAGS = {
 """Compilers' names of extensions, where they differ by more than an underscore."""
 
 
+_ARM_FLAGS = {"asimddp": "dotprod", "asimdhp": "fp16", "asimdfhm": "fp16fml", "i8mm": "i8mm", "bf16": "bf16"}
+"""Compilers' names of the extensions of aarch64 that our kernels ask for."""
+
 NUMBERS = ("vector", "integers", "registers", "l1", "l2", "l3", "threads")
 """The fields of a target that are whole numbers."""
 GROUPS: dict[str, Any] = {"limits": Limits(), "costs": Costs()}
@@ -106,6 +109,9 @@ class Target:
     @property
     def flags(self) -> tuple[str, ...]:
         """The flags of gcc and clang for this target."""
+        if self.arch == "aarch64":
+            added = "".join(f"+{flag}" for name, flag in _ARM_FLAGS.items() if name in self.features)
+            return (f"-march=armv8.2-a{added}",) if added else ()
         if self.arch != "x86_64":
             return tuple(f"-m{f.replace('_', '-')}" for f in self.features) if self.arch == "wasm32" else ()
         level = max((l for l, of in LEVELS.items() if set(of) <= set(self.features)), key=lambda l: len(LEVELS[l]))

@@ -5,7 +5,10 @@
   random numbers in a test module starts each test where its seed puts it.
 - `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
+- A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
+- A rule that fails is an error in every test; the fixture `lenient` gives the behaviour of programs, a warning.
+  Processes that a test starts are lenient unless their environment says otherwise.
 """
 
 from __future__ import annotations
@@ -27,11 +30,14 @@ import hypothesis
 import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
+from draws import few_examples, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
+from arignote.function import function
+from arignote.options import process_options
 from arignote.targets.current import using
 from arignote.targets.named import host
 
@@ -46,6 +52,18 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of 
 if SHARED_FOLDER not in os.environ:  # the process that starts the workers
     SHARED = tempfile.TemporaryDirectory(prefix="shared-by-test-workers-")
     os.environ[SHARED_FOLDER] = SHARED.name
+
+
+def _be_strict() -> None:
+    """Read the options of this process with ARIGNOTE_STRICT=1, unless the environment has a value for it."""
+    given = os.environ.get("ARIGNOTE_STRICT")
+    os.environ["ARIGNOTE_STRICT"] = given or "1"
+    process_options()
+    if given is None:
+        del os.environ["ARIGNOTE_STRICT"]
+
+
+_be_strict()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -137,6 +155,13 @@ def isolated(process_state: ProcessState, request: pytest.FixtureRequest) -> Ite
 
 
 @pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions that leave out a rule that fails, with a warning, as in programs."""
+    options = replace(process_options(), strict=False)
+    monkeypatch.setattr(function, "process_options", lambda: options)
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], None]]:
     """A function (file name, text) that compares the text with the golden one of that name.
 
@@ -199,9 +224,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _reseed(item)  # for fixtures, which may live longer than the test
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     _reseed(item)
+    with few_examples(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> Iterator[Any]:
+    """Add the long tests that draw all examples of a campaign."""
+    found = yield
+    if not isinstance(found, list):
+        return found
+    each = (with_all_examples(item) if isinstance(item, pytest.Function) else [item] for item in found)
+    return [item for both in each for item in both]
 
 
 STATES: dict[np.random.Generator, Mapping[str, Any]] = {}

@@ -32,7 +32,9 @@ Key = TypeVar("Key")
 
 
 @overload
-def grad(cost: Callable[..., Any], wrt: int | Sequence[int] | None = ...) -> Callable[..., Any]: ...
+def grad(
+    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...
+) -> Callable[..., Any]: ...
 @overload
 def grad(
     cost: Variable | None, wrt: Variable, consider_constant: Sequence[Variable] = ...,
@@ -59,11 +61,15 @@ def grad(
     consider_constant: Sequence[Variable] = (),
     known_grads: Mapping[Variable, Any] | None = None,
     disconnected: str = "raise",
+    *,
+    checkpoint: int | str | None = None,
 ) -> Derivatives | Callable[..., Any]:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
 
     Of a Python function, `grad(f)` and `grad(f, (0, 1))`, jitted or not: the jitted function of the derivative by the
     first argument, or by those of the positions `wrt`, which may be nested lists, tuples and dicts of arrays.
+    `checkpoint=k` keeps the states of every k-th step of its loops alone, and computes the others again; "sqrt" takes
+    the root of the steps.  Loops that end by a value keep all.
 
     `wrt` is a variable, or a tree of them (so is the result): lists, tuples, dicts, dataclasses, nested as you like,
     None left out.  They may be intermediate values of the expression.  `consider_constant`: variables through which
@@ -77,7 +83,9 @@ def grad(
     derivative.  Source: reverse accumulation, see `ops/core/backward.py`.
     """
     if callable(cost) and not isinstance(cost, Variable):
-        return gradients.gradient(cost, wrt, False)  # type: ignore[no-any-return]
+        return gradients.gradient(cost, wrt, False, checkpoint)  # type: ignore[no-any-return]
+    if checkpoint is not None:
+        raise TypeError("grad: checkpoint is for Python functions; for expressions see checkpoint_every of ag.scan")
     _require_choice(disconnected, "grad")
     given = _as_list(wrt, "wrt", "grad", True)
     moves = moving(flat(wrt, []))
@@ -95,7 +103,9 @@ def grad(
 
 
 @overload
-def value_and_grad(cost: Callable[..., Any], wrt: int | Sequence[int] | None = ...) -> Callable[..., Any]: ...
+def value_and_grad(
+    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...
+) -> Callable[..., Any]: ...
 @overload
 def value_and_grad(
     cost: Variable, wrt: Variable, *, consider_constant: Sequence[Variable] = ...,
@@ -122,7 +132,7 @@ def value_and_grad(cost: Variable | Callable[..., Any], wrt: Any = None, **optio
     Of a Python function: the jitted function that returns the pair; see `grad`.
     """
     if callable(cost) and not isinstance(cost, Variable):
-        return gradients.gradient(cost, wrt, True)
+        return gradients.gradient(cost, wrt, True, options.get("checkpoint"))
     derivatives: Any = grad  # of all its forms
     return cost, derivatives(cost, wrt, **options)
 
@@ -150,6 +160,8 @@ def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Vari
 
 
 @overload
+def jvp(outputs: Callable[..., Any], inputs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]: ...
+@overload
 def jvp(outputs: Variable, inputs: Variable | Sequence[Variable], tangents: Any) -> TensorVariable: ...
 @overload
 def jvp(outputs: list[Var], inputs: Variable | Sequence[Variable], tangents: Any) -> list[TensorVariable]: ...
@@ -157,13 +169,20 @@ def jvp(outputs: list[Var], inputs: Variable | Sequence[Variable], tangents: Any
 def jvp(
     outputs: tuple[Variable, ...], inputs: Variable | Sequence[Variable], tangents: Any
 ) -> tuple[TensorVariable, ...]: ...
-def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], tangents: Any) -> Derivatives:
+def jvp(outputs: Any, inputs: Any, tangents: Any) -> Any:
     """The Jacobian-vector product: for each of `outputs` its change as `inputs` move along `tangents`.
 
     `tangents` gives one value an input, of its shape.  The result is as `outputs` is: a variable or a
-    sequence.  Raises TypeError for integers among inputs or outputs.  Source: J v is the derivative of (J^T u) v by
+    sequence.  Raises TypeError for integers among inputs or outputs.
+
+    Of a Python function, `jvp(f, (x, y), (dx, dy))`, jitted or not: the pair of `f(x, y)` and its change along the
+    tangents, computed; integers have none.
+
+    Source: J v is the derivative of (J^T u) v by
     u, which is linear in u (J.  Townsend, "A new trick for calculating Jacobian vector products", 2017).
     """
+    if callable(outputs) and not isinstance(outputs, Variable):
+        return gradients.forward(outputs, inputs, tangents)
     results, sources = _as_list(outputs, "outputs", "jvp"), _as_list(inputs, "inputs", "jvp")
     given = _matched(tangents, inputs, sources, "jvp: tangents")
     for v in (*sources, *results):

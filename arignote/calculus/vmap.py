@@ -10,7 +10,11 @@ import numpy as np
 from .. import later
 from ..graph import Variable
 from ..ops.core.checks import shown
+from ..record import lazy
 from ..tree import leaves
+
+gradients: Any = lazy.module("...tracing.gradients", __name__)
+_TRACING = f"{__name__.partition('.')[0]}.tracing."
 
 
 def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
@@ -50,7 +54,9 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
             `in_axes=({"x": 0, "mask": None}, 0)`.
         out_axes: where the axis of the examples stands in the results; one value, or a tree of them.
 
-    The function is called once, with variables that lack the axis, and returns a variable or a tree of them.
+    The function is called once, with variables that lack the axis, and returns a variable or a tree of them.  A jitted
+    function, with loops and assignments, gives a jitted one, which takes arrays and leaves them as they are:
+    `vmap(ag.jit(f))(rows)`.
 
     Each example has random draws of its own: example e draws with the key `threefry(key, 2**64 - 1 - e)`, also in loops
     and branches.  Draws by `rng.shared`, and those made outside of the function, are the same for all examples.
@@ -65,4 +71,6 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
     for axis in leaves(out_axes) or [None]:
         if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
             raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
+    if type(function).__module__.startswith(_TRACING):  # of `ag.jit`, without loading it
+        return gradients.over_examples(function, in_axes, out_axes)  # type: ignore[no-any-return]
     return later.vectorizing.mapped(function, in_axes, out_axes)

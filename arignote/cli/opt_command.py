@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from .. import later
 from ..cbackend.build.compiler_process import CompileError
 from ..database import optdb
 from ..explain.explain import changed_lines, stages
@@ -23,11 +24,13 @@ from ..profiling.summary import summary_lines
 
 
 def main(
-    source: str, passes: str, print_changed: bool, timed: bool, stage: str = "graph", begin: str = "graph"
-) -> int:
+    source: str, passes: str, print_changed: bool, timed: bool, stage: str = "graph", begin: str = "graph",
+    proved: bool = False,
+) -> int:  # fmt: skip
     """Optimize the graph of a file (`-`: standard input) by a query, print a stage of it; return the exit code.
 
-    `begin`: the stage of the file: "graph", or "program" or "loops", which no pass goes over.
+    `begin`: the stage of the file: "graph", or "program" or "loops", which no pass goes over.  `proved`: whether each
+    rewrite is proved; then the exit code is 1 if one is refuted, and 2 if the solver is missing.
     """
     if begin != "graph":
         return _from_stage(source, begin, stage)
@@ -43,12 +46,21 @@ def main(
     result, profile = optimizer(graph, editor)
     report = [*(changes(graph, editor.journal, profile) if print_changed else ())]
     report += summary_lines(profile) if timed else ()
+    refuted = 0
+    if proved:
+        try:
+            proof = later.proof.prove_journal(source, graph, editor.journal, result)
+        except ImportError as error:
+            print(f"opt: --prove: {error}", file=sys.stderr)
+            return 2
+        report += str(proof).splitlines()
+        refuted = len(proof.refuted)
     print("".join(f"{line}\n" for line in report), end="", file=sys.stderr)
     try:
         print(emitted(result, stage), end="")
     except CompileError as error:
         return _failed(str(error))
-    return 0
+    return int(refuted > 0)
 
 
 def _from_stage(source: str, begin: str, stage: str) -> int:

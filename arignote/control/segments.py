@@ -39,7 +39,8 @@ def every(given: Any, steps: Any, stops: bool, truncate: int) -> Any:
         return T.constant(_near_root(known), "int64") if known is not None else T.maximum(_root(steps), 1)
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ValueError(f'scan: checkpoint_every is {shown(given)}; expected a number of steps from 1 on, or "sqrt"')
-    return T.constant(given, "int64")
+    known = known_length(steps)
+    return T.constant(given if known is None else min(given, max(known, 1)), "int64")
 
 
 def _root(steps: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..cbackend.driver.spelling import spelled
 from ..engines.registry import title
 from ..graph.editor import InnerRun
+from ..profiling.passes import EGraphProfile
 from ..record.spelling import counted
 from .replay import Replay
 from .trace import LONG, Trace
@@ -53,6 +54,16 @@ def explanation(f: Function) -> Iterator[str]:
     yield from _cut(str(f.graph).splitlines())
     yield ""
     yield from _code(f)
+
+
+def saturated(f: Function) -> Iterator[str]:
+    """The lines on equality saturation."""
+    profile = f.optimizer_profile
+    found = [p for p in profile.walk() if isinstance(p, EGraphProfile)] if profile is not None else []
+    if not found:
+        yield f'{f.name}: no equality saturation; with it: mode="fast_run +egraph"'
+    for each in found:
+        yield from each.sentences()
 
 
 def _inside(run: InnerRun) -> Iterator[str]:

@@ -6,6 +6,8 @@
     not vectorized   a kernel whose loop the compiler cannot make vectors of
     on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
+    in float32       operands in 16 bits whose products the processor multiplies in float32
+    in vectors       bytes that the tiles of AMX would multiply, if Linux gave their state to this process
     small steps      a loop whose steps compute so little that the work around them takes longer
 
 The bodies of loops and choices have remarks too.  Remarks are read off the optimized graph and the program, on demand:
@@ -30,7 +32,9 @@ from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.assumed import AssumeEqual
+from ..ops.lowered.byte_sums import ByteProduct
 from ..ops.lowered.fused import Fused, InPlace, unmarked
+from ..ops.lowered.fused_product import FusedProduct
 from ..ops.lowered.region import Region
 from ..ops.reductions.cumulative import Cumulative
 from ..ops.reductions.reduce import ArgReduce, Reduce
@@ -38,16 +42,18 @@ from ..ops.shapes.advanced_indexing import AdvancedIncSubtensor
 from ..ops.shapes.indexing import IncSubtensor
 from ..ops.shapes.shape import DimShuffle
 from ..optdb.rules.memory.destroy import reduced_outputs
+from ..optdb.rules.quantized.narrow import FORMATS as NARROW
 from ..record import record
 from ..record.spelling import counted
 from ..targets.current import current
+from ..targets.units import lacking, tiles_refused
 from .replay import word
 
 SHOWN = 40
 """Most remarks that `str` shows."""
 KINDS = (
-    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps",
-    "assumed",
+    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "in float32",
+    "in vectors", "small steps", "assumed",
 )  # fmt: skip
 SMALL_STEP = 64
 """Numbers of a step up to which a loop has small steps; the work around a step takes as long as some 100 additions."""
@@ -140,7 +146,7 @@ def _remarks(graph: FunctionGraph, ran: Collection[str], program: Any, title: st
     texts = _Texts(graph, program)
     found = [*_fusion(graph, ran, texts), *_products(graph, texts), *_in_place(graph, ran, texts)]
     found += [*_vectors(program, texts), *_one_thread(program, texts, title), *_host(program, texts)]
-    found += _small_steps(program, texts)
+    found += [*_small_steps(program, texts), *_in_float32(graph, texts), *_in_vectors(graph, texts)]
     place = {texts(node): n for n, node in enumerate(graph.order)}
     found.sort(key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind))
     return [replace(r, what=f"{r.what}, inside {title}") for r in found] if title else found
@@ -342,6 +348,42 @@ def _products(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
                 "BLAS not used", node, "a summed product of two arrays is written as * and sum",
                 "write it as a @ b, T.tensordot or T.dot",
             )  # fmt: skip
+
+
+def _in_float32(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
+    """Yield a remark for each format of 16 bits to which operands are rounded and that no unit multiplies."""
+    for form in NARROW.values():
+        missing = lacking(current(), form.name)
+        rounding = [node for node in graph.order if missing and _rounds(node, form)]
+        if rounding:
+            yield texts.remark(
+                "in float32", rounding[0],
+                f"{counted(len(rounding), 'kernel')} round to {form.name} for layers that multiply float32: the target "
+                f"lacks {missing}",
+            )  # fmt: skip
+
+
+def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
+    """Yield a remark if Linux refuses the tiles that would multiply bytes."""
+    products = [node for node in graph.order if isinstance(node.op, ByteProduct)]
+    if products and "amx_int8" in current().features and tiles_refused():
+        yield texts.remark(
+            "in vectors", products[0], "Linux refuses this process the state of AMX's tiles",
+            "run outside of a sandbox or virtual machine that hides it",
+        )  # fmt: skip
+
+
+def _rounds(node: Apply, form: Any) -> bool:
+    """Whether a node, or one of its group, rounds values to a format and widens them again."""
+    op = unmarked(node.op)
+    held = op.graph.order if isinstance(op, (Fused, FusedProduct)) else (node,)
+    return any(v.owner is not None and not isinstance(v, Constant) and form.is_rounded(o) and _computes(v)
+               for n in held for o in n.outputs if o.dtype == "float32" for v in n.inputs)  # fmt: skip
+
+
+def _computes(v: Variable) -> bool:
+    """Whether a value of 16 bits is computed from float32."""
+    return v.owner is not None and v.owner.inputs[0].dtype == "float32"
 
 
 def _is_product(op: Fused) -> bool:

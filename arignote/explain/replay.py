@@ -11,7 +11,7 @@ it, or as the one that computes the same op on the same operands; what is not fo
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Union
 
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
@@ -68,11 +68,17 @@ class Node:
         return f"{word(self.op)}({', '.join(i.name for i in self.inputs)})"
 
 
+Watch = Callable[[Replacement, Sequence[tuple[Value, Value]], "set[Node]"], None]
+"""Observer of rewrites: (entry, pairs of a value and its replacement, nodes that are new in the graph)."""
+
+
 class Replay:
     """The graph after the first `position` rewrites of a journal; `forward` plays the next."""
 
-    def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement]) -> None:
+    def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement], watch: Watch | None = None) -> None:
         self.journal = tuple(journal)
+        self._watch = watch
+        """Called with each entry and the values that it exchanges, before they are."""
         self.position = 0
         self._inputs, self._updates = graph.inputs, graph.updates
         self._names = Names()
@@ -119,6 +125,8 @@ class Replay:
         texts = self._texts(pairs, {}) if telling else {}
         returned = self._returned
         equal = [] if pairs else [_once(after)]
+        if self._watch is not None:
+            self._watch(entry, pairs, set(self._fresh))
         self._inherit(entry.index, pairs)
         for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
             equal += _both(old, new) if telling else ()

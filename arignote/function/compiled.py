@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..explain.why import Answers, Why
     from ..optdb.rule import Rule
     from ..optdb.why_not import Explanation
+    from ..proving.proof import Proof
     from ..tuning.schedules import Schedules
     from .bind import Bound
 
@@ -240,13 +241,14 @@ class Function:
 
         Args:
             subject: "partition" for the engines that run parts of the function, and the estimates that led to them;
-                "assumptions" for the lengths that it takes as equal.
+                "assumptions" for the lengths that it takes as equal; "egraph" for what equality saturation found.
         """
         about = {
             "": later.explain.explanation, "partition": later.partition.lines, "assumptions": later.assumptions.lines,
+            "egraph": later.explain.saturated,
         }  # fmt: skip
         if subject not in about:
-            expected = '"partition", "assumptions", or None for all stages'
+            expected = '"partition", "assumptions", "egraph", or None for all stages'
             raise ValueError(f"explain: subject is {subject!r}; expected {expected}")
         return Text("\n".join(about[subject](self)))
 
@@ -254,6 +256,11 @@ class Function:
     def trace(self) -> Trace:
         """Every rewrite, in order, to filter and step through; see `arignote.trace`."""
         return later.trace.Trace(self.unoptimized_graph, self.journal, self.optimizer_profile)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """The proof of every rewrite by the solver Z3; see `ag.prove`."""
+        return later.proof.prove(self)
 
     @property
     def remarks(self) -> Remarks:

@@ -38,6 +38,8 @@ from .signature import Pairs, make_signature
 
 __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
 
+CHECKED = {True: CheckedFunction, "nan": GuardedFunction}
+"""The functions that check each call, by the check of their mode."""
 DASK = "dask"
 """The engine name for Dask: no engine of its own, but calls on blocks."""
 
@@ -57,8 +59,8 @@ def function(
         outputs: a variable, a list or dict of them, or None; the call returns its values in the same form.
         updates: pairs (shared variable, new value) or a dict; after each call the shared variables hold the new values.
         givens: pairs (variable, replacement) or a dict: puts expressions in the place of variables.
-        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NAN", "NUMPY", a Mode, a Query, or the text of a query,
-            such as "fast_run -inplace".
+        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NAN", "PROVE", "NUMPY", a Mode, a Query, or the text of a
+            query, such as "fast_run -inplace".
         name: what messages and profiles call the function.
         profile: whether to keep a run profile (`f.profile`).
         on_unused_input: "raise", "warn" or "ignore".
@@ -146,9 +148,11 @@ def _compiled(how: Compilation, optimization: Optimization, shown: Progress | Si
         executable = _executable(engine, how.signature.graph, optimization, request, shown)
     if options.debug > 1 and profile is not None:
         executable = later.narration.Narrated(executable, profile, how.name)
-    checked = GuardedFunction if mode.check == "nan" else CheckedFunction if mode.check else Function
+    checked = CHECKED.get(mode.check, Function)
     kind = later.chunked.ChunkedFunction if how.on_dask else checked
     function = kind(how, optimization, executable, profile)
+    if mode.check == "prove":
+        later.proof.require_proved(function)
     if profile is not None:
         collect(how.name, optimization.profile, profile)
     if recorder is not None:

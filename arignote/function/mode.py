@@ -11,7 +11,9 @@ from ..optdb import Query
 from ..record import record
 from ..record.spelling import counted
 
-CHECKS: dict[bool | str, str] = {True: "every call, against NumPy", "nan": "every node, for NaN and infinity"}
+CHECKS: dict[bool | str, str] = {
+    True: "every call, against NumPy", "nan": "every node, for NaN and infinity", "prove": "every rewrite, by Z3",
+}  # fmt: skip
 """The checks of modes, in words."""
 
 
@@ -42,13 +44,13 @@ class Mode:
     out, unless the query includes their tags itself: NumPy's, those that make loops of C.  `check`: every
     call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error; "nan": NumPy
     evaluates the unoptimized graph as well, and the first node that makes a NaN or an infinity of finite operands is a
-    FloatingPointError.
+    FloatingPointError; "prove": each rewrite is proved when the function is compiled, and a refuted one is an error.
     `max_changes`: how many rewrites are done, see `limit`; None for all.
     """
 
     optimizer: Query | str | None = "fast_run"
     backend: str = "c"
-    check: bool | Literal["nan"] = False
+    check: bool | Literal["nan", "prove"] = False
     max_changes: int | None = None
     name: str = field(default="", compare=False)
     engines: tuple[str, ...] = ()
@@ -64,8 +66,8 @@ class Mode:
             raise ValueError(f"Mode: the limit of changes is {most}; expected 0 or more")
         if not isinstance(self.optimizer, (Query, str, type(None))):
             raise TypeError(f"Mode: optimizer is {self.optimizer!r}; expected a query as 'fast_run -inplace', or None")
-        if not isinstance(self.check, bool) and self.check != "nan":
-            raise TypeError(f'Mode: check is {self.check!r}; expected True, False or "nan"')
+        if not isinstance(self.check, bool) and self.check not in ("nan", "prove"):
+            raise TypeError(f'Mode: check is {self.check!r}; expected True, False, "nan" or "prove"')
         object.__setattr__(self, "optimizer", _query(self.optimizer))
 
     def _repr_html_(self) -> str:
@@ -135,6 +137,7 @@ MODES = {
     "FAST_COMPILE": Mode("fast_compile", name="FAST_COMPILE"),
     "DEBUG": Mode("fast_run", check=True, name="DEBUG"),
     "NAN": Mode("fast_run", check="nan", name="NAN"),
+    "PROVE": Mode("fast_run", check="prove", name="PROVE"),
     "NUMPY": Mode(None, backend="numpy", name="NUMPY"),
 }
 _OTHER_NAMES = {"debugmode": "DEBUG", "debug_mode": "DEBUG", "nanguardmode": "NAN", "nan_guard": "NAN"}

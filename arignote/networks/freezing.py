@@ -9,7 +9,7 @@ shared variable.  The optimizers do the rest; constant weights are ordinary to t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..export.sources import function_of, graph_over
@@ -21,15 +21,20 @@ from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, leave
 from ..ops.control.laziness import with_bodies
 from ..ops.core.checks import describe, shown
 from ..ops.core.shared import SharedVariable
-from ..ops.core.tensor import constant
+from ..ops.core.tensor import TensorConstant, constant
 from ..ops.networks.phases import ByPhase
 from ..optdb.rules.quantized.storage import FORMATS
+from ..record import lazy
 from .channels import without_zero_channels
+
+narrowing: Any = lazy.module(".narrowing", __package__)
 
 
 def freeze(
     source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None,
-    storage: str | None = None, remove_channels: bool = False, **options: Any,
+    storage: str | None = None, remove_channels: bool = False, borrow: bool = False, compute: str | None = None,
+    samples: Any = None, keep: Collection[int | str] = (), goal: float | Callable[[Any], bool] | None = None,
+    **options: Any,
 ) -> Function:  # fmt: skip
     """Return the inference function of `source`: constant weights, no randomness, no updates.
 
@@ -55,6 +60,16 @@ def freeze(
             the weights of the next layer that read them.  Between two layers may stand elementwise ops, padding with
             the number that the channels have, pooling, sums and maxima over other axes, moved axes, and a reshape that
             joins channels with all axes behind them.  A zero weight then hides a NaN or infinity of its input.
+        borrow: read weights in the memory of the shared variables, instead of copies.  Do not write to that memory as
+            long as the function is in use: packed weights would keep the old numbers, others would change.
+        compute: "bfloat16" or "float16": operands of products and convolutions of float32 are rounded to this format,
+            to the nearest, ties to even; sums, softmax and normalizations stay float32.  The table of layers is in
+            `.layers`, as for `ag.quantize`.  A layer whose weights or inputs would overflow stays float32.
+        samples: with `compute`: arguments of typical calls, as for `ag.quantize`, on which errors are measured.
+        keep: with `compute`: numbers or names of layers that stay in float32.
+        goal: with `compute` and `samples`: the largest relative error of the results, or a function that is given the
+            frozen function and says whether it is good enough.  Layers stay in float32, those with the largest error
+            first, until it is met.
         options: arguments of `ag.function` that say how to compile; by default those of the function.
 
     Raises:
@@ -62,12 +77,19 @@ def freeze(
             outside of `T.nn.dropout` and `T.nn.by_phase`.  ValueError for an op that reads channels which are to be
             removed, and has no form without them.
     """
-    variables, results, form, options = inference_parts(source, outputs, inputs, "frozen", options)
+    variables, results, form, options = inference_parts(source, outputs, inputs, "frozen", options, borrow)
+    if compute is None and not (samples is goal is None and not keep):
+        raise ValueError('freeze: samples, keep and goal need compute="bfloat16" or "float16"')
     if storage is not None:
         options["mode"] = _storing(storage, options.get("mode"))
     if remove_channels:
         results = list(without_zero_channels(rewrite(graph_over(variables, results), "canonicalize")).outputs)
-    return function(_as_given(function_of(source), variables), form(results), **options)
+    given = _as_given(function_of(source), variables)
+    if compute is None:
+        return function(given, form(results), **options)
+    graph = rewrite(graph_over(variables, results), "canonicalize")
+    made: Function = narrowing.computed_in(compute, graph, given, form, samples, keep, goal, options)
+    return made
 
 
 def _as_given(source: Any, variables: list[Variable]) -> list[Any]:
@@ -78,7 +100,7 @@ def _as_given(source: Any, variables: list[Variable]) -> list[Any]:
 
 
 def inference_parts(
-    source: Any, outputs: Any, inputs: Any, what: str, options: dict[str, Any]
+    source: Any, outputs: Any, inputs: Any, what: str, options: dict[str, Any], borrow: bool = False
 ) -> tuple[list[Variable], list[Variable], Any, dict[str, Any]]:
     """Return the inputs and inference values of the argument of `freeze`, the form of results, and other arguments."""
     source = function_of(source)
@@ -86,7 +108,7 @@ def inference_parts(
         options = {**source.compilation.options(name=f"{source.name} {what}"), **options}
     options.setdefault("name", what)
     found, given, form = _parts(source, outputs, inputs)
-    results = inference(found)
+    results = inference(found, borrow=borrow)
     variables = given if inputs is not None else [v for v in given if v in set(leaves(results))]
     return variables, results, form, options
 
@@ -102,8 +124,10 @@ def _storing(storage: Any, mode: Any) -> Mode:
     return own.including(f"store_{storage}")
 
 
-def inference(outputs: Sequence[Variable], editor: GraphEditor | None = None) -> list[Variable]:
-    """The inference values of `outputs`, with a constant for each shared variable.
+def inference(
+    outputs: Sequence[Variable], editor: GraphEditor | None = None, borrow: bool = False
+) -> list[Variable]:
+    """The inference values of `outputs`, with a constant for each shared variable, over its memory to `borrow` it.
 
     Raises ValueError for a value that depends on random numbers.
     """
@@ -111,9 +135,19 @@ def inference(outputs: Sequence[Variable], editor: GraphEditor | None = None) ->
     graph = in_inference(graph_over([v for v in leaves(outputs) if _is_free(v)], outputs), editor)
     read = [v for v in leaves(graph.outputs) if isinstance(v, SharedVariable)]
     _refuse_draws(graph, read)
-    held = {v: constant(v.get_value(), name=v.name) for v in read}
+    held = {v: held_constant(v, borrow) for v in read}
     known: dict[Variable, Variable] = {v: c for v, c in held.items() if editor.admit("freeze", v, c)}
     return rebuild(graph.outputs, known)
+
+
+def held_constant(variable: SharedVariable, borrow: bool) -> Constant:
+    """Return what a shared variable holds now as a constant: a copy, or to `borrow` its own memory."""
+    value = variable.get_value(borrow=True)
+    if not borrow:
+        return constant(value, name=variable.name)
+    view = value.view()
+    view.flags.writeable = False
+    return TensorConstant(view, name=variable.name)
 
 
 def in_inference(graph: FunctionGraph, editor: GraphEditor) -> FunctionGraph:

@@ -38,15 +38,16 @@ class Layers(Sequence[LayerRow]):
     """The layers in the order in which they run.  `error`: the relative error of all results on the samples."""
 
     def __init__(
-        self, rows: Sequence[LayerRow], error: float, build: Callable[[int, bool], tuple[Any, np.ndarray]]
+        self, rows: Sequence[LayerRow], error: float, build: Callable[[int, bool], tuple[Any, Sequence[np.ndarray]]]
     ) -> None:
         self._rows, self.error, self._build = list(rows), error, build
         self.times: dict[int, tuple[float, float]] = {}
         """Number of a layer -> seconds in float32 and in 8 bits, after `measure`."""
 
     @property
-    def _bits(self) -> int:
-        return self._rows[0].bits if self._rows else 8
+    def words(self) -> str:
+        """The format of the layers in words."""
+        return f"{self._rows[0].bits if self._rows else 8} bits"
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -66,7 +67,7 @@ class Layers(Sequence[LayerRow]):
 
     def _cells(self) -> Iterator[tuple[str, ...]]:
         head = ("layer", "name", "input range", "scale", "zero", "weight scales", "error", "")
-        yield (*head, "float32", f"{self._bits} bits") if self.times else head
+        yield (*head, "float32", self.words) if self.times else head
         for row in self._rows:
             low, high = row.weight_scales.min(), row.weight_scales.max()
             rounded = (f"{row.scale:.4g}", str(row.zero_point)) if row.bits == 8 else ("", "")
@@ -82,8 +83,8 @@ class Layers(Sequence[LayerRow]):
         widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=False)).rstrip() for row in rows]
         kept = sum(row.kept for row in self._rows)
-        narrow = f"{len(self) - kept} of {len(self)} layers in {self._bits} bits"
-        head = f"{narrow}, relative error of the results {self.error:.2e}"
+        narrow = f"{len(self) - kept} of {len(self)} layers in {self.words}"
+        head = narrow if np.isnan(self.error) else f"{narrow}, relative error of the results {self.error:.2e}"
         return "\n".join([head, *lines])
 
     __repr__ = __str__
@@ -91,20 +92,20 @@ class Layers(Sequence[LayerRow]):
     def svg(self) -> str:
         """Return the error of each layer as bars; those that stay in float32 are pale."""
         rows = [(f"{row.number} {row.name}", row.error, "soft" if row.kept else "mark") for row in self._rows]
-        return pages.bars.bars(rows, f"Error of the results with one layer in {self._bits} bits")
+        return pages.bars.bars(rows, f"Error of the results with one layer in {self.words}")
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
         return self.svg() + pages.tables.table(head, rows)
 
 
-def least_seconds(f: Callable[[np.ndarray], Any], value: np.ndarray, calls: int, rounds: int) -> float:
+def least_seconds(f: Callable[..., Any], values: Sequence[np.ndarray], calls: int, rounds: int) -> float:
     """The least mean time of a call, over some rounds of calls."""
-    f(value)
+    f(*values)
     found = []
     for _ in range(rounds):
         start = time.perf_counter()
         for _ in range(calls):
-            f(value)
+            f(*values)
         found.append((time.perf_counter() - start) / calls)
     return min(found)

@@ -22,17 +22,13 @@ from ..function.rewriting import rewrite
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ..ops.core.checks import shown
 from ..ops.core.tensor import constant
-from ..ops.elementwise.records import add
 from ..ops.linalg.blas import Dot, MatMul
 from ..ops.networks.convolution import Convolution
-from ..ops.shapes.indexing import IncSubtensor
-from ..optdb.rules.blocks.parts import is_padding
-from ..optdb.rules.facts import is_number
 from ..record import record
-from ..record.cached import cached_property
 from . import calibration
 from .calibration import SCHEMES, Observer
 from .freezing import inference_parts
+from .layerwise import Layerwise, as_calls, in_few_bits
 from .quantized_layers import LayerRow, Layers
 
 
@@ -78,12 +74,12 @@ def quantize(
         raise ValueError(f"quantize: block is {shown(block)}; expected a positive multiple of 8")
     variables, results, form, options = inference_parts(source, outputs, inputs, "quantized", options)
     graph = rewrite(graph_over(variables, results), "canonicalize")
-    work = _Work(graph, _calls(samples, variables), scheme, options, block if weights == "int4" else 0)
+    work = _Work(graph, as_calls("quantize", samples, variables), scheme, options, block if weights == "int4" else 0)
     kept = {work.number_of(name) for name in keep}
     if bias_correction:
         work.correct()
     kept = work.kept_for(goal, kept, form)
-    final = quantized(graph, work.plans, kept, GraphEditor())
+    final = in_few_bits(graph, work.plans, kept, "quantize", GraphEditor())
     made = function(list(variables), form(list(final.outputs)), **options)
     made.layers = work.table(kept)
     return made
@@ -131,8 +127,13 @@ class LayerPlan:
             return T.dequantize(constant(self.weights), scales[0])
         return T.dequantize(constant(self.weights), scales, axis=self.axis)
 
-    def applied(self, x: Any, w: Any) -> Any:
-        y = self.node.op(x, w)
+    @property
+    def narrows(self) -> bool:
+        return not self.block
+
+    def product(self, x: Any, w: Any) -> Any:
+        """Return the layer of a narrowed input, with the weights that the quantized ones represent."""
+        y = self.node.op(x, self.widened())
         if self.correction is None or not self.correction.any():
             return y
         return y + constant(self.correction.reshape([-1 if k == self.out_axis else 1 for k in range(y.ndim)]))
@@ -150,83 +151,20 @@ def layers_of(graph: FunctionGraph, products: bool = False) -> list[Apply]:
     ]
 
 
-def quantized(
-    graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection[int], editor: GraphEditor
-) -> FunctionGraph:
-    """Return the graph with operands rounded to 8 bits at all layers but those kept.
-
-    A sum of such an operand and another value reads the rounded numbers too, so that the exact ones need not exist.
-    """
-    chosen = {plan.node: plan for k, plan in enumerate(plans) if k not in kept}
-    taps = {_without_zeros(plan.node.inputs[0]): plan for plan in chosen.values()}
-    narrow: dict[Variable, Any] = {}
-    known: dict[Variable, Variable] = {}
-
-    def narrowed(tap: Variable) -> Any:
-        if tap not in narrow:
-            narrow[tap] = taps[tap].narrowed(known.get(tap, tap))
-        return narrow[tap]
-
-    for node in graph.order:
-        new, plan = node.over(known), chosen.get(node)
-        if plan is not None:
-            x = node.inputs[0]
-            inner = _without_zeros(x)
-            narrow_x = narrowed(inner) if inner is x else _amid(new.inputs[0].owner, narrowed(inner))
-            made = plan.applied(narrow_x, plan.widened())
-            if editor.admit("quantize", node.out, made):
-                known[node.out] = made
-            continue
-        if node.op == add and any(i in taps for i in node.inputs) and len({i.type for i in node.inputs}) == 1:
-            new = Apply(add, [narrowed(i) if i in taps else known.get(i, i) for i in node.inputs], node.origin)
-        if new is not node:
-            known.update(zip(node.outputs, new.outputs, strict=True))
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs])
-
-
-def _without_zeros(x: Variable) -> Variable:
-    """Return the value that x pads with zeros along rows and columns, or x itself: 0 is a quantized value."""
-    write = x.owner
-    is_padded = write is not None and isinstance(write.op, IncSubtensor) and is_padding(write)
-    return write.inputs[1] if is_padded and is_number(write.inputs[0].owner.inputs[0], 0) else x  # type: ignore[union-attr]
-
-
-def _amid(write: Apply | None, value: Variable) -> Variable:
-    """Return another value padded as `write` does."""
-    assert write is not None
-    return Apply(write.op, [write.inputs[0], value, *write.inputs[2:]], write.origin).out
-
-
-class _Work:
+class _Work(Layerwise):
     """Calibration, corrections and errors of one graph."""
 
     def __init__(
         self, graph: FunctionGraph, calls: Sequence[tuple[Any, ...]], scheme: str, options: dict[str, Any], block: int
     ) -> None:
-        self.graph, self.calls, self.scheme, self.block = graph, calls, scheme, block
-        self.options = {k: v for k, v in options.items() if k in ("threads", "target", "mode")}
+        super().__init__("quantize", graph, calls, options)
+        self.scheme, self.block = scheme, block
         nodes = layers_of(graph, products=bool(block))
         if not nodes:
             kinds = "product" if block else "convolution or product"
             raise ValueError(f"quantize: there is no {kinds} of float32 with constant weights")
-        self.exact = self.run("exact", list(graph.outputs))
-        self.plans = self.planned(nodes)
-        self._simulation: Function | None = None
-
-    def compiled(self, name: str, outputs: Sequence[Any], more: Sequence[Any] = ()) -> Function:
-        variables = [*self.graph.inputs, *more]
-        return function(variables, list(outputs), name=f"quantize {name}", on_unused_input="ignore", **self.options)
-
-    def run(self, name: str, outputs: Sequence[Any]) -> list[list[np.ndarray]]:
-        """The outputs for each sample.  Raises TypeError or ValueError, with the number of the sample."""
-        f, found = self.compiled(name, outputs), []
-        for number, call in enumerate(self.calls):
-            try:
-                found.append(f(*call))
-            except (TypeError, ValueError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"quantize: sample {number} does not fit: {error}") from None
-        return found
+        self.exact  # noqa: B018 - refuses samples that do not fit
+        self.plans: list[LayerPlan] = self.planned(nodes)
 
     # --- ranges
     def planned(self, nodes: Sequence[Apply]) -> list[LayerPlan]:
@@ -265,16 +203,6 @@ class _Work:
         narrow = calibration.quantized_weights(w.data, scales, axis)
         return LayerPlan(node, name, low, high, scale, zero_point, narrow, scales, axis)
 
-    def number_of(self, name: Any) -> int:
-        """Return the number of a layer that is given by number or name."""
-        names = [plan.name for plan in self.plans]
-        if isinstance(name, str) and names.count(name) == 1:
-            return names.index(name)
-        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(names):
-            return int(name)
-        reported = ", ".join(f"{k} ({n})" for k, n in enumerate(names))
-        raise ValueError(f"quantize: keep has {shown(name)}; expected numbers or names of layers: {reported}")
-
     # --- corrections
     def correct(self) -> None:
         """Give each layer a correction for the mean error of quantization in each channel."""
@@ -291,60 +219,6 @@ class _Work:
             mean = np.sum(sums, axis=0, dtype="float64") / max(count, 1)
             self.plans[k] = replace(plan, correction=mean.astype("float32"))
 
-    # --- errors
-    def simulated(self, narrow: Collection[int]) -> Callable[..., Any]:
-        """The results with some layers in 8 bits, as a function of the inputs."""
-        if self._simulation is None:
-            flags = T.vector("flags", "bool")
-            known: dict[Variable, Variable] = {}
-            places = {plan.node: k for k, plan in enumerate(self.plans)}
-            for node in self.graph.order:
-                new, k = node.over(known), places.get(node)
-                if k is not None:
-                    plan, (x, w) = self.plans[k], new.inputs
-                    both = plan.applied(plan.narrowed(x), plan.widened()), plan.node.op(x, w)
-                    known[node.out] = T.switch(flags[k], *both)
-                elif new is not node:
-                    known.update(zip(node.outputs, new.outputs, strict=True))
-            outputs = [known.get(o, o) for o in self.graph.outputs]
-            self._simulation = self.compiled("simulation", outputs, [flags])
-        f, chosen = self._simulation, np.isin(np.arange(len(self.plans)), list(narrow))
-        return lambda *call: f(*call, chosen)
-
-    def error(self, narrow: Collection[int]) -> float:
-        """The relative error of the results with some layers in 8 bits."""
-        f = self.simulated(narrow)
-        found = [array for call in self.calls for array in f(*call)]
-        return calibration.relative_error(found, [array for arrays in self.exact for array in arrays])
-
-    @cached_property
-    def errors(self) -> list[float]:
-        """The sensitivity scan: the error with one layer in 8 bits, for each."""
-        return [self.error([k]) for k in range(len(self.plans))]
-
-    def kept_for(self, goal: Any, kept: set[int], form: Any) -> set[int]:
-        """Return the layers that stay in float32 so that the goal is met."""
-        if goal is None:
-            return kept
-        is_number = isinstance(goal, (int, float)) and not isinstance(goal, bool)
-        if not callable(goal) and not (is_number and goal > 0):
-            raise TypeError(f"quantize: goal is {shown(goal)}; expected a positive number or a function")
-        order = sorted(range(len(self.plans)), key=self.errors.__getitem__, reverse=True)
-        waiting = [k for k in order if k not in kept]
-        while True:
-            narrow = set(range(len(self.plans))) - kept
-            if self.meets(goal, narrow, form):
-                return kept
-            if not waiting:
-                raise ValueError("quantize: even with all layers in float32 the goal is not met")
-            kept = kept | {waiting.pop(0)}
-
-    def meets(self, goal: Any, narrow: set[int], form: Any) -> bool:
-        if not callable(goal):
-            return bool(self.error(narrow) <= goal)
-        f = self.simulated(narrow)
-        return bool(goal(lambda *call: form(f(*call))))
-
     # --- the table
     def table(self, kept: Collection[int]) -> Layers:
         rows = [
@@ -356,33 +230,7 @@ class _Work:
         ]  # fmt: skip
         return Layers(rows, self.error(set(range(len(rows))) - set(kept)), self.alone)
 
-    def alone(self, number: int, narrow: bool) -> tuple[Function, np.ndarray]:
-        """A layer as a function of its input, and this input for the first sample."""
-        plan = self.plans[number]
-        x, w = plan.node.inputs
-        leaf = T.TensorVariable(x.type, name="x")
-        y = plan.applied(plan.narrowed(leaf), plan.widened()) if narrow else plan.node.op(leaf, w)
-        f = function([leaf], y, name=f"layer {number}", **self.options)
-        (value,) = self.compiled("input", [x])(*self.calls[0])
-        return f, value
-
 
 def _name(nodes: Sequence[Apply], k: int) -> str:
     node = nodes[k]
     return node.inputs[1].name or node.op.name
-
-
-def _calls(samples: Any, variables: Sequence[Variable]) -> list[tuple[Any, ...]]:
-    """Return the arguments of each call.  Raises TypeError or ValueError for anything but a list of them."""
-    if isinstance(samples, (np.ndarray, str, dict)) or not hasattr(samples, "__iter__"):
-        raise TypeError(
-            f"quantize: samples is {type(samples).__name__}; expected a list with the arguments of a call each, as [x]"
-        )
-    calls = [call if isinstance(call, tuple) else (call,) for call in samples]
-    if not calls:
-        raise ValueError("quantize: samples is empty; expected the arguments of one call at least")
-    for number, call in enumerate(calls):
-        if len(call) != len(variables):
-            names = ", ".join(v.name or "_" for v in variables)
-            raise TypeError(f"quantize: sample {number} has {len(call)} arguments, expected {len(variables)}: {names}")
-    return calls

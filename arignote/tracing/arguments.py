@@ -157,6 +157,8 @@ class Arguments:
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
+        if is_generator(value):
+            return Object(type(value.bit_generator), self._number(value))
         if has_state(value):
             return Object(kind, self._number(value))
         if is_record(value) and not is_hashable(value):
@@ -168,6 +170,12 @@ class Arguments:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return self.numbers[id(value)]
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator of NumPy; asking `np.random` for the class would load it."""
+    kind = type(value)
+    return kind.__name__ == "Generator" and kind.__module__ == "numpy.random._generator"
 
 
 def has_leaves(structure: Form) -> bool:
@@ -213,10 +221,13 @@ def static(value: Any) -> Static:
 
 
 def require_no_draws(value: Any) -> None:
-    """Raise TypeError for a random generator of NumPy."""
-    if hasattr(type(value), "bit_generator"):
+    """Raise TypeError for a random generator that a trace cannot follow: of Python, or of NumPy's older kind."""
+    older, pythons = (sys.modules.get(name) for name in ("numpy.random.mtrand", "random"))
+    kinds: Any = (*([older.RandomState] if older else []), *([pythons.Random] if pythons else []))
+    if hasattr(type(value), "bit_generator") or isinstance(value, kinds):
         raise TypeError(
-            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
+            f"{shown(value)} would draw its numbers once, while the function is traced; pass "
+            "np.random.default_rng(seed), or use T.random.RandomStream(seed)"
         )
 
 
@@ -227,9 +238,12 @@ _STANDARD = sys.stdlib_module_names - {"__main__", "types"}
 def has_state(value: Any) -> bool:
     """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call.
 
-    Instances of the standard library's classes, such as locks and files, are used as they are.
+    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used
+    as they are.
     """
     kind = type(value)
+    if is_generator(value):
+        return True
     if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
         return False
     package = kind.__module__.partition(".")[0]

@@ -6,13 +6,14 @@ A function of the user is rewritten in turn.  Whatever else is called as it is.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import math
 import operator
 import site
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
-from types import FunctionType, MethodType
+from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,14 @@ from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import is_symbolic, number_of, operated
 from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
+from ..record import lazy
 from ..record.frames import OWN
 from .branches import line, truth
+from .catching import Suppress, watched
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .undefined import defined
+
+generators: Any = lazy.module("..generators", __name__)
 
 _KINDS = (int, float, complex)
 
@@ -40,15 +45,28 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     for a in args:
         defined(a)
     ours = _of_builtin(f)
+    if ours is not None and len(args) == 1 and type(args[0]) is GeneratorType:
+        args = (list(args[0]),)
     if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
         return ours(*args, **options)
+    if _is_of_random(f):
+        f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):
         return _run(trace, _users(f), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
         return _run(trace, _users(f.__func__), (f.__self__, *args), options)
+    if f is contextlib.suppress:
+        return Suppress(*args)
     if f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
+
+
+def _is_of_random(f: Any) -> bool:
+    """Whether a function or class belongs to a random module of Python or NumPy."""
+    owner = getattr(f, "__self__", None)
+    modules = getattr(f, "__module__", None), None if isinstance(owner, ModuleType) else type(owner).__module__
+    return any(m is not None and (m == "random" or m.startswith("numpy.random")) for m in modules)
 
 
 def call_writing(f: Any, *args: Any, **options: Any) -> Any:
@@ -110,7 +128,8 @@ def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) ->
     running[f] = depth + 1
     trace.recursion += depth > 0
     try:
-        return f(*args, **options)
+        found = f(*args, **options)
+        return watched(found, f.__name__) if type(found) is GeneratorType else found
     except RecursionError:
         if depth != 1:
             raise

@@ -9,9 +9,10 @@ from ..function.compilation import FunctionOptions
 from ..notices import notice
 from ..ops.core.tracing import outside
 from . import dividing
-from .jitted import Jitted, StaticArguments
+from .jitted import Jitted
 from .source import tree_of
 from .traces import require_disjoint
+from .writing import Chosen, Writing
 
 
 class Divided(Jitted):
@@ -22,10 +23,10 @@ class Divided(Jitted):
     """
 
     def __init__(
-        self, python_function: Callable[..., Any], chosen: StaticArguments, options: FunctionOptions,
-        keeps: bool = False,
+        self, python_function: Callable[..., Any], chosen: Chosen, options: FunctionOptions, keeps: bool = False,
+        writing: Writing | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(python_function, chosen, options, keeps)
+        super().__init__(python_function, chosen, options, keeps, writing)
         self._driver: Any = None
         self.parts: list[Divided] = []
         """The parts that are compiled, in the order of their lines; none of a function that is traced as a whole."""
@@ -86,7 +87,7 @@ class Divided(Jitted):
             words = function.__code__.co_varnames[: function.__code__.co_argcount]
             places = frozenset(k for k, word in enumerate(words) if word in names)
             options: Any = {k: v for k, v in self._given.items() if k != "name"}
-            parts.append(Divided(function, StaticArguments(names & set(words), places), options, keeps=True))
+            parts.append(Divided(function, Chosen(names & set(words), places), options, keeps=True))
             return parts[-1]
 
         self._driver = division.driver(wrap)
@@ -105,7 +106,7 @@ def _may_write(made: Any, values: Any) -> bool:
     if not made.stores:
         return True
     try:
-        require_disjoint(made.function.name, values, made.stores)
+        require_disjoint(made.function.name, values, made.stores, made.lines)
     except ValueError:
         return False
     return True

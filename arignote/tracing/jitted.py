@@ -7,20 +7,23 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..function.compilation import FunctionOptions
 from ..graph.provenance import SourceLine
+from ..notices import notice
 from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside
 from ..record import lazy
 from ..record.cached import cached_property
 from ..record.forks import ProcessLock
+from ..record.frames import OWN
 from ..tree import Form
 from .arguments import Arguments, static
 from .scopes import Scope
 from .traces import Traced, arrays_of, same_objects, signature_of, traced
 from .views import read_again
+from .writing import Chosen, Writing
 
 divided: Any = lazy.module("..divided", __name__)
 
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 
 def jit(
     python_function: Callable[..., Any] | None = None, *, static_argnames: str | Iterable[str] = (),
-    static_argnums: int | Iterable[int] = (), strict: bool = True, **options: Unpack[FunctionOptions],
+    static_argnums: int | Iterable[int] = (), strict: bool = True,
+    donate: str | int | Iterable[str | int] = (), write_back: bool = True, **options: Unpack[FunctionOptions],
 ) -> Any:  # fmt: skip
     """Compile the expression of a function: `@ag.jit` or `@ag.jit(mode=..., static_argnames="axis")`.
 
@@ -52,6 +56,10 @@ def jit(
         static_argnums: the same by position.
         strict: False: a statement that cannot be traced, or that has effects such as printing, runs in Python, and
             the rest is compiled in parts.  The result has `.parts` and `.python_lines`.
+        donate: names or positions of arguments whose memory a call may overwrite: a result of the dtype, rank and
+            lengths of such an array may be that array.  What its elements are after the call is not specified.
+        write_back: False: arrays that the function writes to stay as they are, and a call returns the pair of the
+            result and a dict: the name of each written array, and its elements at the end.
         options: the keywords of `ag.function`.
 
     The result has `.traces`: the compiled functions by what they were traced for.
@@ -63,8 +71,11 @@ def jit(
         if name not in known:
             raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(known)}")
     chosen: dict[str, Any] = {
-        "static_argnames": static_argnames, "static_argnums": static_argnums, "strict": strict, **options,
+        "static_argnames": static_argnames, "static_argnums": static_argnums, "strict": strict, "donate": donate,
+        "write_back": write_back, **options,
     }  # fmt: skip
+    if not strict and not write_back:
+        raise TypeError("jit: write_back=False needs strict=True: statements that run in Python write to the arrays")
     if python_function is None:
         return lambda f: jit(f, **chosen)
     if isinstance(python_function, (classmethod, staticmethod)):
@@ -79,36 +90,35 @@ def jit(
     if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
         return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
     kind = Jitted if strict else divided.Divided
-    return kind(python_function, _names_of(python_function, static_argnames, static_argnums), options)
+    several = (donate,) if isinstance(donate, (str, int)) else tuple(donate)
+    names, numbers = [d for d in several if isinstance(d, str)], [d for d in several if not isinstance(d, str)]
+    donated = _names_of(python_function, names, numbers, "donate", "donate")
+    static_ones = _names_of(python_function, static_argnames, static_argnums, "static_argnames", "static_argnums")
+    return kind(python_function, static_ones, options, writing=Writing(donated, write_back))
 
 
-class StaticArguments(NamedTuple):
-    """The arguments that are static, by name and by position."""
-
-    names: frozenset[str] = frozenset()
-    numbers: frozenset[int] = frozenset()
-
-
-def _names_of(f: Callable[..., Any], names: str | Iterable[str], numbers: int | Iterable[int]) -> StaticArguments:
-    """Raises TypeError for an argument that the function does not have."""
+def _names_of(
+    f: Callable[..., Any], names: str | Iterable[str], numbers: int | Iterable[int], by_names: str, by_numbers: str
+) -> Chosen:
+    """Return the arguments that options choose.  Raises TypeError for one that the function does not have."""
     by_name = (names,) if isinstance(names, str) else tuple(names)
     by_number = (numbers,) if isinstance(numbers, int) else tuple(numbers)
     if not by_name and not by_number:
-        return StaticArguments()
+        return Chosen()
     parameters = list(inspect.signature(f).parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     takes_any = {p.kind for p in parameters}
     unknown = [n for n in by_name if n not in (p.name for p in parameters)]
     if unknown and inspect.Parameter.VAR_KEYWORD not in takes_any:
         expected = ", ".join(p.name for p in parameters)
-        raise TypeError(f"jit: static_argnames: {_name(f)} has no argument {unknown[0]!r}; expected one of {expected}")
+        raise TypeError(f"jit: {by_names}: {_name(f)} has no argument {unknown[0]!r}; expected one of {expected}")
     for n in by_number:
         if not -len(positional) <= n < len(positional) and inspect.Parameter.VAR_POSITIONAL not in takes_any:
-            raise TypeError(f"jit: static_argnums: {_name(f)} has no argument {n}; it has {len(positional)}")
+            raise TypeError(f"jit: {by_numbers}: {_name(f)} has no argument {n}; it has {len(positional)}")
     places = {n + len(positional) if n < 0 else n for n in by_number}
     chosen = {*by_name, *(positional[n] for n in places if n < len(positional))}
     places |= {positional.index(n) for n in chosen if n in positional}
-    return StaticArguments(frozenset(chosen), frozenset(places))
+    return Chosen(frozenset(chosen), frozenset(places))
 
 
 def _name(f: Any) -> str:
@@ -119,14 +129,15 @@ class Jitted:
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
 
     def __init__(
-        self, python_function: Callable[..., Any], chosen: StaticArguments, options: FunctionOptions,
-        keeps: bool = False,
+        self, python_function: Callable[..., Any], chosen: Chosen, options: FunctionOptions, keeps: bool = False,
+        writing: Writing | None = None,
     ) -> None:  # fmt: skip
         functools.update_wrapper(self, python_function)
         self._function = python_function
         self._scope = Scope(python_function)
         self._static = chosen if chosen.names or chosen.numbers else None
         self._given = options
+        self._writing = writing
         self._keeps = keeps
         """Whether results are what Python would have: the arrays that were given, Python numbers, other values."""
         self._options: dict[str, Any] = {"name": _name(python_function), "on_unused_input": "ignore", **options}
@@ -144,7 +155,24 @@ class Jitted:
             with comparing() as trace:
                 return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
         made, values, objects = found
+        if made.catches:
+            return self._caught(made, values, objects, args, kwargs)
         return made.result(values, objects)
+
+    def _caught(self, made: Traced, values: Any, objects: Any, args: Any, kwargs: Any) -> Any:
+        """Return the result of a call of a function that catches errors: in Python, if the compiled one raises one."""
+        try:
+            return made.result(values, objects)
+        except Exception as error:
+            handler = next((c for c in made.catches if c.catches(error)), None)
+            code = getattr(self._function, "__code__", None)
+            if handler is None or code is None or OWN[code.co_filename]:
+                raise
+            notice(
+                f"{self._options['name']}: the call ran in Python, since {handler.line} catches "
+                f"{type(error).__name__}, which a compiled function cannot; test before, as by `if`"
+            )
+        return self._function(*args, **kwargs)
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any], list[Any]] | None:
         """Return the trace that serves a call, its arrays and objects; None for symbolic arguments."""
@@ -183,7 +211,7 @@ class Jitted:
 
     def _new(self, key: Any, structure: Form, arguments: Arguments) -> tuple[Traced, list[Any]]:
         known = self._found.get(key, ())
-        found = traced(self._scope, self._options, structure, arguments, known, self._keeps)
+        found = traced(self._scope, self._options, structure, arguments, known, self._keeps, self._writing)
         self._found[key] = (*known, found)
         return found, arrays_of(arguments.leaves)
 
@@ -194,7 +222,7 @@ class Jitted:
     def __reduce__(self) -> Any:
         name = getattr(self._function, "__qualname__", "")
         plain = self._plain if name and _named(self.__module__, name) is self else self._function
-        return _restored, (plain, self._static or StaticArguments(), self._given, type(self))
+        return _restored, (plain, self._static or Chosen(), self._given, type(self), self._writing)
 
     @cached_property
     def _plain(self) -> Any:
@@ -235,7 +263,9 @@ def _unchanged(scope: Scope) -> Any:
     return scope.function
 
 
-def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions, kind: type[Jitted] | None = None) -> Jitted:
+def _restored(
+    f: Any, chosen: Chosen, options: FunctionOptions, kind: type[Jitted] | None = None, writing: Writing | None = None
+) -> Jitted:
     """Return the jitted function of this process that has the name of the pickled one, or a new one."""
     name = getattr(f, "__qualname__", "")
     if name.endswith(_PLAIN):
@@ -243,7 +273,7 @@ def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions, kind: t
         if isinstance(known, Jitted) and known._plain is f:
             return known
         f.__qualname__ = name.removesuffix(_PLAIN)
-    return (kind or Jitted)(f, chosen, options)
+    return (kind or Jitted)(f, chosen, options, writing=writing)
 
 
 def _with_attributes(trace: Traced, arrays: list[Any], arguments: Arguments) -> list[Any] | None:

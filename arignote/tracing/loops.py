@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import ops as T
 from ..control.bodies import moved_inside
+from ..control.segments import every, segmented
 from ..graph import Older, TensorType, Variable, rebuild
 from ..graph.provenance import marking
 from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
@@ -21,10 +22,11 @@ from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.traced import adopt, number_of
 from ..ops.core.tracing import Number, Trace, comparing, current
+from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
-from .branches import Saved, _called, _is_value, _now, if_, line, truth
+from .branches import Saved, _called, _is_value, _now, decided, if_, line, truth
 from .iterables import Steps, steps_of
 from .undefined import Undefined
 
@@ -139,6 +141,18 @@ def items(iterable: Any) -> Any:
     return [steps.at(k) for k in range(count)]
 
 
+def kept(test: Any) -> bool:
+    """Return whether a comprehension keeps an item: the truth value of its condition, which must be known."""
+    found = truth(test)
+    found = found if isinstance(found, bool) else decided(test)
+    if found is None:
+        raise TypeError(
+            "a comprehension keeps items by their values, so its length would depend on them; select by a mask, as in "
+            f"x[x > 0], or fill an array in a loop{line()}"
+        )
+    return found
+
+
 @record
 class _Kind:
     """The dtype and rank of a state, and the type of the Python number that it is."""
@@ -208,6 +222,7 @@ class _Loop:
 
     def while_(self, goes_on: Callable[[], Any], body: Callable[[], None]) -> None:
         before = goes_on()
+        self.before, self.stored = self.get(), dict(self.trace.stored)  # a test may draw, and write to arrays
 
         def step() -> Any:
             body()
@@ -230,17 +245,29 @@ class _Loop:
             changed = rebuild(changed, {**replaced}, stop_at=Older.than(replaced))
         end = changed.pop() if condition is not None else None
         over = kind is Scan
+        order = [T.arange(steps)] if over else ()
+        parts = order, [self.index] if over else (), [*firsts, *drawn], [*leaves, *replaced.values()], changed, ()
+        last_only = (False,) * len(changed)
+        part = self._steps_of_part(steps) if over and end is None else None
         try:
-            results = looped(
-                kind, steps, [T.arange(steps)] if over else (), [self.index] if over else (), [*firsts, *drawn],
-                [*leaves, *replaced.values()], changed, (), end, (False,) * len(changed),
-            )  # fmt: skip
+            if part is not None:
+                results = segmented(steps, part, *parts, last_only)
+            else:
+                results = looped(kind, steps, *parts, end, last_only)
         except UnfitState as error:
             raise TypeError(f"loop: {error}; arrays keep their shape in a loop: make one of the last shape before it"
                             f"{line()}") from None  # fmt: skip
         for v, moved in zip(drawn, results[len(firsts) :], strict=True):
             v.default_update = moved
         return list(results[: len(firsts)])
+
+    def _steps_of_part(self, steps: Any) -> Any:
+        """Return the number of steps between states that the derivative keeps; None if it keeps all."""
+        if self.trace.checkpoint is None:
+            return None
+        found = every(self.trace.checkpoint, steps, False, -1)
+        count, size = known_length(steps), known_length(found)
+        return None if count is not None and size is not None and count <= size else found
 
     # --- the body
     def _settled(self, step: Callable[[], Any]) -> Any:

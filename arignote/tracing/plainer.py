@@ -14,19 +14,22 @@ _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generat
 """Expressions whose parts may be computed later, more than once or not at all."""
 
 
-def plainer(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return a block in plainer form; functions and classes inside it are left as they are."""
+def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
+    """Return a block in plainer form; functions and classes inside it are left as they are.
+
+    `assigns`: whether an expression may assign.
+    """
     found: list[ast.stmt] = []
     for s in body:
         if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             for part in [s, *getattr(s, "handlers", ())]:
                 for name in ("body", "orelse", "finalbody"):
                     if isinstance(getattr(part, name, None), list):
-                        setattr(part, name, plainer(getattr(part, name)))
-        if isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
+                        setattr(part, name, plainer(getattr(part, name), assigns))
+        if assigns and isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
             found.append(_endless(s))
             continue
-        found += [*_hoisted(s), _checked(s) or s]
+        found += [*(_hoisted(s) if assigns else ()), _checked(s) or s]
     return found
 
 

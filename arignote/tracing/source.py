@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN
 from .jumps import without_jumps
-from .liveness import assigned_in, mark_live, parameters_of
+from .liveness import ENDS, mark_live, nodes_of, parameters_of, parts_of
 from .plainer import holds_assignment, plainer
 
 AG = "_ag"
@@ -30,7 +30,7 @@ AG = "_ag"
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
-    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
+    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise, ast.Try,
 )  # fmt: skip
 _BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
 """Nodes of generators and coroutines, which stay as they are."""
@@ -52,7 +52,12 @@ def rewritten(code: CodeType) -> CodeType | None:
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)
-    kinds = {type(node) for node in ast.walk(tree)}
+    nodes = nodes_of(tree)
+    kinds = {type(node) for node in nodes}
+    if kinds & _BEYOND:
+        inner = (n for n in nodes[1:] if isinstance(n, ast.FunctionDef) and _is_generator(n))
+        skipped = {id(part) for n in inner for part in nodes_of(n)}
+        kinds = {type(node) for node in nodes if id(node) not in skipped}
     if kinds.isdisjoint(_FLOW) or kinds & _BEYOND or (ast.NamedExpr in kinds and holds_assignment(tree)):
         return None
     body: Any = tree
@@ -60,9 +65,14 @@ def rewritten(code: CodeType) -> CodeType | None:
         body = ast.FunctionDef("_ag_lambda", tree.args, [ast.copy_location(ast.Return(tree.body), tree)], [])  # type: ignore[attr-defined]
         ast.copy_location(body, tree)
     body.decorator_list = []
-    _Function(body, set(code.co_freevars)).write()
+    _Function(body, set(code.co_freevars), ast.NamedExpr in kinds, nodes).write()
     names = {n: getattr(code, n) for n in ("co_name", "co_qualname") if hasattr(code, n)}
     return code_of(body, code).replace(**names)
+
+
+def _is_generator(function: ast.FunctionDef) -> bool:
+    """Whether a function, or one inside it, is a generator or a coroutine; it stays as it is."""
+    return any(type(n) in _BEYOND for n in nodes_of(function))
 
 
 def code_of(body: Any, like: CodeType, more: Iterable[str] = ()) -> CodeType:
@@ -74,8 +84,24 @@ def code_of(body: Any, like: CodeType, more: Iterable[str] = ()) -> CodeType:
     body.args.kw_defaults = [d and ast.Constant(None) for d in body.args.kw_defaults]
     outer = ast.parse(f"def _ag_outer({', '.join([*more, *like.co_freevars])}):\n    pass")
     outer.body[0].body = [body]  # type: ignore[attr-defined]
-    ast.fix_missing_locations(outer)
+    _give_lines(body)
     return _inner(_inner(compile(outer, like.co_filename, "exec"), "_ag_outer"), body.name)
+
+
+def _give_lines(root: Any) -> None:
+    """Give nodes without a line those of the node around them; faster than `ast.fix_missing_locations`."""
+    waiting: list[Any] = [(root, (1, 0, 1, 0))]
+    while waiting:
+        node, place = waiting.pop()
+        if "lineno" in node._attributes:
+            own = node.__dict__
+            if "lineno" in own:
+                line, column = own["lineno"], own["col_offset"]
+                place = line, column, own.get("end_lineno") or line, own.get("end_col_offset") or column
+            if "lineno" not in own or own.get("end_col_offset") is None:  # `copy_location` copies a None
+                node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = place
+        if type(node) not in ENDS:
+            waiting += [(n, place) for n in parts_of(node)]
 
 
 def _inner(code: CodeType, name: str) -> CodeType:
@@ -96,12 +122,30 @@ def tree_of(code: CodeType) -> Any:
         return copy.deepcopy(_given[code])
     if code.co_name == "<lambda>":
         return _lambda_of(code)
-    try:
-        lines, first = inspect.getsourcelines(code)
-        tree = ast.parse("\n" * (first - 1) + textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, IndexError, SyntaxError):
-        return None
-    return next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
+    for lines_of in (_lines_by_code, inspect.getsourcelines):
+        try:
+            lines, first = lines_of(code)
+            tree = ast.parse("\n" * (first - 1) + textwrap.dedent("".join(lines)))
+        except (OSError, TypeError, IndexError, ValueError, SyntaxError):
+            continue
+        return next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
+    return None
+
+
+def _lines_by_code(code: CodeType) -> tuple[list[str], int]:
+    """Return the lines of a function up to the last one that has an instruction; `inspect` reads them word by word.
+
+    Raises ValueError where instructions have no places (Python 3.10), or all lines may not be those of the function.
+    """
+    if not hasattr(code, "co_positions"):
+        raise ValueError("no places of instructions")
+    lines, first = inspect.findsource(code)
+    last, waiting = code.co_firstlineno, [code]
+    while waiting:
+        one = waiting.pop()
+        last = max(last, *(end or 0 for _, end, _, _ in one.co_positions()))
+        waiting += [c for c in one.co_consts if isinstance(c, CodeType)]
+    return lines[first:last], first + 1
 
 
 def _lambda_of(code: CodeType) -> Any:
@@ -180,9 +224,11 @@ def _key(key: Any) -> ast.expr:
 class _Function:
     """One function in the making; functions inside it are written by their own."""
 
-    def __init__(self, node: Any, free: set[str]) -> None:
+    def __init__(self, node: Any, free: set[str], assigns: bool, nodes: list[Any]) -> None:
+        """`nodes`: those of the function."""
         self.node, self.count = node, 0
-        nodes = list(ast.walk(node))
+        self.assigns = assigns
+        """Whether an expression may assign."""
         self.writes = any(
             isinstance(n, ast.AugAssign) or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
             for n in nodes
@@ -199,9 +245,8 @@ class _Function:
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(plainer(node.body[len(docstring) :]))
-        mark_live(body)
-        assigned = assigned_in(body)
+        body = without_jumps(plainer(node.body[len(docstring) :], self.assigns))
+        assigned = mark_live(body)
         self.locals = {*assigned, *self.parameters}
         first: list[ast.stmt] = []
         if self.flows:
@@ -222,11 +267,11 @@ class _Function:
         kind = type(s)
         if kind in (ast.If, ast.For, ast.While):
             return getattr(self, f"_{kind.__name__.lower()}")(s)  # type: ignore[no-any-return]
+        if isinstance(s, ast.ClassDef) or (isinstance(s, ast.FunctionDef) and _is_generator(s)):
+            return [s]
         if isinstance(s, ast.FunctionDef):
             s.args.defaults = [self.value(d) for d in s.args.defaults]
-            _Function(s, self.foreign | self.parameters).write()
-            return [s]
-        if isinstance(s, ast.ClassDef):
+            _Function(s, self.foreign | self.parameters, self.assigns, nodes_of(s)).write()
             return [s]
         if isinstance(s, ast.AugAssign):
             return self._augmented(s)
@@ -235,6 +280,10 @@ class _Function:
             return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
+        return self._try(s) if isinstance(s, ast.Try) and s.handlers else self._by_fields(s)
+
+    def _by_fields(self, s: ast.stmt) -> list[ast.stmt]:
+        """Return a statement that stays one, with its expressions and blocks rewritten."""
         for name, field in ast.iter_fields(s):
             if isinstance(field, list) and field and isinstance(field[0], ast.stmt):
                 setattr(s, name, self.statements(field))
@@ -244,8 +293,19 @@ class _Function:
                 for item in field:
                     if isinstance(item, ast.withitem):
                         item.context_expr = self.value(item.context_expr)
-                    elif isinstance(item, ast.ExceptHandler):
-                        item.body = self.statements(item.body)
+        return [s]
+
+    def _try(self, s: ast.Try) -> list[ast.stmt]:
+        """Return a `try` that says what it catches, and whose handlers look at the error."""
+        types = [h.type if h.type is not None else ast.Name("Exception", ast.Load()) for h in s.handlers]
+        parts = [t.elts if isinstance(t, ast.Tuple) else [t] for t in types]
+        kinds = ast.Tuple([copy.deepcopy(t) for several in parts for t in several], ast.Load())
+        first = ast.copy_location(ast.Expr(_ag("trying", _lambda(kinds))), s)
+        s.body = [first, *self.statements(s.body)]
+        for h in s.handlers:
+            h.name = h.name or self._new("error")
+            h.body = [ast.copy_location(ast.Expr(_ag("caught", _name(h.name))), h), *self.statements(h.body)]
+        s.orelse, s.finalbody = self.statements(s.orelse), self.statements(s.finalbody)
         return [s]
 
     def value(self, e: Any) -> Any:
@@ -254,7 +314,7 @@ class _Function:
     # --- assignments
     def _assigned(self, s: ast.Assign) -> list[ast.stmt]:
         s.value = self.value(s.value)
-        plain = all(not isinstance(n, (ast.Subscript, ast.Attribute)) for t in s.targets for n in ast.walk(t))
+        plain = all(not isinstance(n, (ast.Subscript, ast.Attribute)) for t in s.targets for n in nodes_of(t))
         if plain:
             return [s]
         if len(s.targets) == 1 and isinstance(s.targets[0], (ast.Subscript, ast.Attribute)):
@@ -375,6 +435,22 @@ class _Expressions(ast.NodeTransformer):
     def __init__(self, writes: bool) -> None:
         self.word = "call_writing" if writes else "call"
 
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        if kind in ENDS:
+            return node
+        method = getattr(self, f"visit_{kind.__name__}", None)
+        return self.generic_visit(node) if method is None else method(node)
+
+    def generic_visit(self, node: Any) -> Any:
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if type(part) is list:
+                part[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in part]
+            elif isinstance(part, ast.AST) and type(part) not in ENDS:
+                setattr(node, name, self.visit(part))
+        return node
+
     def visit_Call(self, node: ast.Call) -> Any:
         plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
         self.generic_visit(node)
@@ -411,6 +487,7 @@ class _Expressions(ast.NodeTransformer):
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         self.generic_visit(node)
         node.iter = _ag("items", node.iter)
+        node.ifs = [_ag("kept", test) for test in node.ifs]
         return node
 
 

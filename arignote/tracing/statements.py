@@ -1,9 +1,10 @@
 """Statements of a rewritten function while it is traced: what source.py calls in the place of control flow.
 
     if_, choice, and_, or_, not_, compare   branches.py
-    for_, while_, items                     loops.py
+    for_, while_, items, kept               loops.py
     call, call_writing, joined              calls.py
     raise_if, raised, require               raising.py
+    trying, caught                          catching.py
     set_item, change_item, set_attribute, change_attribute, returned, Undefined    here
 """
 
@@ -20,14 +21,15 @@ from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
 from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
 from .calls import call, call_writing, joined
-from .loops import for_, items, while_
+from .catching import caught, trying
+from .loops import for_, items, kept, while_
 from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [
-    "Undefined", "and_", "any_of", "call", "call_writing", "change_attribute", "change_item", "choice", "compare",
-    "for_", "if_", "items", "joined", "none_of", "not_", "or_", "raise_if", "raised", "require", "returned",
-    "set_attribute", "set_item", "slice", "while_",
+    "Undefined", "and_", "any_of", "call", "call_writing", "caught", "change_attribute", "change_item", "choice",
+    "compare", "for_", "if_", "items", "joined", "kept", "none_of", "not_", "or_", "raise_if", "raised", "require",
+    "returned", "set_attribute", "set_item", "slice", "trying", "while_",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)

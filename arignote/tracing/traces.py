@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from ..function.compiled import Function
 from ..function.function import function
 from ..graph import DTYPES, Variable
+from ..graph.provenance import SourceLine
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
@@ -18,13 +20,16 @@ from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
+from ..ops.random.generator_states import advance
 from ..ops.shapes.lengths import tensor_to_dim
 from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
-from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
+from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
+from .catching import Catch
 from .scopes import Scope
 from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
+from .writing import Donors, Writing
 
 
 class Traced(NamedTuple):
@@ -49,23 +54,43 @@ class Traced(NamedTuple):
     """For each array of the call the first one that is the same object; of a trace that writes."""
     keeps: bool = False
     """Whether results may be arrays of the call."""
+    donors: Donors | None = None
+    """The arrays whose memory results take."""
+    written: tuple[str, ...] | None = None
+    """The names of the arrays that it writes to, if these are results; None if they are written."""
+    catches: tuple[Catch, ...] = ()
+    """The handlers of the function."""
+    lines: tuple[str, ...] = ()
+    """The line that last wrote to each array that it writes to."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
-        found: Iterator[Any] = self._stored(values) if self.stores else iter(self.function(*values))
+        found: Iterator[Any] = self._stored(values) if self.stores else iter(self._run(values))
+        changed = None if self.written is None else {name: next(found) for name in self.written}
         if objects or self.keeps:
             found = Leaves(found, objects.__getitem__, values)
         made = unflat(self.form, found)
         for number, name, form in self.writes:
-            setattr(objects[number], name, unflat(form, found))
-        return made
+            target, value = objects[number], unflat(form, found)
+            if is_generator(target):
+                advance(target, value)
+            else:
+                setattr(target, name, value)
+        return made if changed is None else (made, changed)
+
+    def _run(self, values: Sequence[Any]) -> Any:
+        """Return the results of the compiled function."""
+        return self.function(*values) if self.donors is None else self.donors.run(self.function, values)
 
     def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
-        """Return the results of a call after those that are written into its arrays."""
-        require_disjoint(self.function.name, values, self.stores)
-        found: Iterator[Any] = iter(self.function(*values))
-        for place in self.stores:
-            values[place][...] = next(found)
+        """Return the results of a call, but for those that are written into its arrays."""
+        require_disjoint(self.function.name, values, self.stores, self.lines, self.written is None)
+        found: Iterator[Any] = iter(self._run(values))
+        if self.written is None:
+            for place in self.stores:
+                new = next(found)
+                if new is not values[place]:  # a donated array may hold it already
+                    values[place][...] = new
         return found
 
 
@@ -75,17 +100,22 @@ def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
     return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
 
 
-def require_disjoint(name: str, arrays: Sequence[Any], stores: Sequence[int]) -> None:
-    """Raise ValueError for an array that is written and read-only, or shares elements with another array."""
-    for place in stores:
+def require_disjoint(
+    name: str, arrays: Sequence[Any], stores: Sequence[int], lines: Sequence[str], back: bool = True
+) -> None:
+    """Raise ValueError for an array that is written and shares elements with another array, or is read-only.
+
+    `back`: whether the arrays themselves are written.
+    """
+    for place, line in zip(stores, lines, strict=True):
         written = arrays[place]
-        if not written.flags.writeable:
-            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy")
+        if back and not written.flags.writeable:
+            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy{line}")
         for k, a in enumerate(arrays):
             if k != place and a is not written and a.size and np.may_share_memory(a, written):
                 raise ValueError(
                     f"{name}: the function writes to argument {place}, which shares elements with argument {k}; pass "
-                    "a copy of one"
+                    f"a copy of one{line}"
                 )
 
 
@@ -118,11 +148,12 @@ def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 
 def traced(
     scope: Scope, options: Mapping[str, Any], structure: Form, arguments: Arguments,
-    known: Sequence[Traced] = (), keeps: bool = False,
+    known: Sequence[Traced] = (), keeps: bool = False, writing: Writing | None = None,
 ) -> Traced:  # fmt: skip
     """Return the trace of a function for a call; `known`: the traces that do not serve it.
 
     `keeps`: whether its results are what Python would have: the arrays that were given, Python numbers, other values.
+    `writing`: what a call does with the arrays of the caller.
 
     A number that differs from that of a known trace is traced, so that not each number has a trace of its own.  What
     cannot be decided for a traced number or array is decided for the value it has, which the trace then holds for.
@@ -136,7 +167,7 @@ def traced(
         ways += [_By(NUMBERS_HELD, varying, True)]
     first: Exception | None = None
     while True:
-        trial = _Tracing(scope, options, arguments, ways.pop(0), keeps)
+        trial = _Tracing(scope, options, arguments, ways.pop(0), keeps, writing or Writing())
         try:
             return trial.traced(structure)
         except Exception as error:
@@ -169,9 +200,9 @@ class _Tracing:
     """A trace in the making."""
 
     def __init__(
-        self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By, keeps: bool
+        self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By, keeps: bool, writing: Writing
     ) -> None:
-        self._keeps = keeps
+        self._keeps, self._writing = keeps, writing
         self._bases: dict[Variable, Any] = {}
         """The array whose elements each result shares."""
         self._scope, self._options, self._arguments = scope, options, arguments
@@ -198,32 +229,60 @@ class _Tracing:
                 f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
                 "is traced; return the value"
             )
+        if inspect.isgeneratorfunction(self._scope.function):
+            raise TypeError(
+                f"{self._name}: a generator function, but a compiled function gives its results at once; return a list "
+                f"or an array, or use ag.jit(strict=False)\n  at {_place(self._scope.function)}"
+            )
         draws = _random_states()
         with self._trace:
             args, kwargs = self._value_of(structure, self._arguments.leaves)
             result = self.objects.inlined(self._scope)(*args, **kwargs)
             self._require_unchanged()
             self.objects.drop_changed()
-            if _random_states() != draws:
+            if any(old not in (None, new) for old, new in zip(draws, _random_states(), strict=True)):
                 raise TypeError(
                     f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
-                    "once, while it is traced; use rng = T.random.RandomStream(seed)"
+                    "once, while it is traced; take rng = np.random.default_rng(seed) as an argument, or use "
+                    "T.random.RandomStream(seed)"
                 )
             stores = self._stores()
             outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
+            lines = tuple(next((f"\n  at {place}" for place in v.origin), "") for v in outputs)
             written_to = self.objects.written()
             form = self._form(result, outputs, self._keeps)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
             outputs += self._trace.checks
+        donors = self._donors(outputs[: len(outputs) - len(self._trace.checks)], stores, structure)
+        inputs, results, more = (self._variables, outputs, {}) if donors is None else (
+            donors.signature(self._variables, outputs)
+        )
         with outside():
-            compiled = function(self._variables, outputs, **self._options)
+            compiled = function(inputs, results, **_joined(self._options, more))
         guards = tuple(self._trace.guards)
         attributes = arrays_of(self._arguments.leaves[count:])
         readings = tuple(self.objects.readings)
         return Traced(
             compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
-            tuple(self._same) if stores else (), self._keeps,
+            tuple(self._same) if stores else (), self._keeps, donors, self._written(stores),
+            tuple(self._trace.catches), lines,
         )  # fmt: skip
+
+    def _donors(self, outputs: Sequence[Any], stores: tuple[int, ...], structure: Form) -> Donors | None:
+        """Return the arrays whose memory results take; None if there are none."""
+        positions = self._writing.positions(structure)
+        if not positions:
+            return None
+        whole = {k for k in positions if type(self._arguments.leaves[k]) is np.ndarray and self._same[k] == k}
+        found = Donors(self._variables, outputs, stores, whole)
+        return found if found.places else None
+
+    def _written(self, stores: tuple[int, ...]) -> tuple[str, ...] | None:
+        """Return the names of the arrays that are written, if they are results."""
+        if self._writing.back:
+            return None
+        named = [*self._names, *(path for r in self.objects.readings for path in places(r.structure, r.name))]
+        return tuple(named[k] for k in stores)
 
     def _stores(self) -> tuple[int, ...]:
         """Return the positions of the arrays that the function writes to."""
@@ -275,7 +334,7 @@ class _Tracing:
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
         if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
             self._trace.layouts[v] = value.strides, f"a[{position}].strides == {value.strides}"
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
+        if isinstance(value, np.ndarray) and not value.flags.writeable and self._writing.back:
             self._trace.read_only.add(v)
         self._variables.append(v)
         return v
@@ -407,6 +466,17 @@ class _Scalar:
 _PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
 
 
+def _place(f: Any) -> SourceLine:
+    return SourceLine(f.__code__.co_filename, f.__code__.co_firstlineno)
+
+
+def _joined(options: Mapping[str, Any], more: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Return options with further pairs in some of them."""
+    given = {name: options.get(name, ()) for name in more}
+    pairs = {name: list(v.items() if isinstance(v, Mapping) else v) for name, v in given.items()}
+    return {**options, **{name: [*pairs[name], *more[name]] for name in more}}
+
+
 def _names(python_function: Callable[..., Any], structure: Form, count: int) -> list[str]:
     """Return the paths of the leaves that are traced: `x`, `params["w"]`; x0, x1, ... if parameters have no names."""
     code = getattr(python_function, "__code__", None)
@@ -427,13 +497,13 @@ def _holds(guards: Sequence[str]) -> Callable[[Sequence[Any]], bool] | None:
 
 
 def _random_states() -> Any:
-    """Return the states of the global random generators of Python and NumPy, of those that are loaded."""
+    """Return the states of the global random generators of Python and NumPy; None for one that is not loaded."""
     modules = sys.modules
     numpys = getattr(modules.get("numpy.random.mtrand"), "_rand", None)
     pythons = modules.get("random")
     state = None if numpys is None else numpys.get_state(legacy=False)["state"]
-    own = () if state is None else [v.tobytes() if isinstance(v, np.ndarray) else v for v in state.values()]
-    return tuple(own), None if pythons is None else pythons.getstate()
+    own = None if state is None else [v.tobytes() if isinstance(v, np.ndarray) else v for v in state.values()]
+    return own, None if pythons is None else pythons.getstate()
 
 
 __all__ = ["Traced", "arrays_of", "signature_of", "traced"]

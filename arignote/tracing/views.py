@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..ops.core.traced import ASKED
+from ..ops.random.generator_states import state_now
+from ..record import lazy
 from ..tree import Form
 from .arguments import (
     ALL_HELD,
@@ -25,9 +27,12 @@ from .arguments import (
     Static,
     has_leaves,
     has_state,
+    is_generator,
     require_no_draws,
 )
 from .scopes import Scope, scope_of
+
+generators: Any = lazy.module("..generators", __name__)
 
 _OF_C = types.WrapperDescriptorType
 _IMPLICIT = frozenset((
@@ -69,7 +74,11 @@ class Objects:
         """Return the view of an object."""
         if number not in self.views:
             original = self._arguments.objects[number]
-            self.views[number] = _view_class(type(original))(_State(self, number, original))
+            if is_generator(original):
+                handle = self.read(number, "state", current_value(original, "state"), NUMBERS_HELD)
+                self.views[number] = generators.TracedGenerator(handle, number, original)
+            else:
+                self.views[number] = _view_class(type(original))(_State(self, number, original))
         return self.views[number]
 
     def inlined(self, given: Any) -> Callable[..., Any]:
@@ -90,11 +99,11 @@ class Objects:
             self._inlined[scope] = scope.with_values(values | builtins)
         return self._inlined[scope]
 
-    def read(self, source: int | Scope, name: str, value: Any) -> Any:
+    def read(self, source: int | Scope, name: str, value: Any, how: str = "") -> Any:
         """Return the value of an attribute or a variable in the trace."""
         first = len(self._arguments.leaves)
         try:
-            how = self._how(source, name)
+            how = how or self._how(source, name)
             structure = self._arguments.read(value, how)
         except TypeError as error:
             where = "" if isinstance(source, Scope) else f" of {type(self._arguments.objects[source]).__name__}"
@@ -212,7 +221,9 @@ def static_attribute(original: Any, name: str) -> Any:
 
 
 def current_value(original: Any, name: str) -> Any:
-    """The value of an attribute that a trace has read."""
+    """The value of an attribute that a trace has read; of a generator its state, an array."""
+    if is_generator(original):
+        return state_now(original)
     found = static_attribute(original, name)
     if found is _MISSING:
         return _MISSING

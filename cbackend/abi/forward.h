@@ -10,6 +10,8 @@ struct ag_nest;
 
 struct ag_loop;
 
+struct ag_copies;
+
 enum { AG_MOST_AXES = 66, AG_MOST_ARRAYS = 64 }; /* of a product's result; of the nest that follows */
 
 /* An epilogue: a nest that reads the results of a call, with what a launch takes.  nest: NULL if there is none. */

@@ -94,6 +94,7 @@ typedef struct ag_runtime {
     ag_packed_table packed_f32, packed_f64;
     ag_sort_table sorts;
     ag_fourier_table fourier;
+    ag_narrow_table narrow;
     ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
     /* The functions ag_fail, ag_as_declared ... of drivers: see driver.h and looped.h. */
     i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *detail);
@@ -120,4 +121,5 @@ typedef struct ag_runtime {
     void (*span_count)(const double *span, i64 *count);
     i32 (*looped)(struct ag_call *call, const struct ag_loop *loop, i64 n, i64 *count);
     i64 (*step_count)(struct ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even);
+    const struct ag_copies *copies; /* of tiles and strips: see copies.h */
 } ag_runtime;

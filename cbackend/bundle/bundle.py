@@ -32,7 +32,8 @@ from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
-from ..kernels import uncovered
+from ..kernels import OF_ALL_DTYPES, uncovered
+from ..kernels.headers import TABLES
 from ..program.outcome import Outcome
 from ..program.program import Program
 from ..runtime.sources import BYTES, MEMBERS, core_source, libraries, product_source, solver_source
@@ -209,7 +210,7 @@ def _declared(interface: Interface) -> Iterator[str]:
     """Yield the declarations of the functions that install products and solvers."""
     for name in uncovered(interface.products):
         place = libraries()[name]
-        table = "ag_byte_table *entries" if name == BYTES else "ag_blas *entries"
+        table = f"{TABLES['bytes' if name == BYTES else name if name in OF_ALL_DTYPES else 'products']} *entries"
         if len(place) > 1:
             table = "i32 (**slot)(const ag_runtime *rt, const ag_packed_product *of)"
         yield f"void ag_install_products_{'_'.join(place)}({table}, void *const *found, i32 wide, i64 quiet);"

@@ -20,34 +20,20 @@ from ...profiling import StepProfile
 from ...profiling.bodies import BodyProfile
 from ..driver.spelling import spelled
 from ..kernels import family_of
+from ..program import program as prog
 from ..program.accounts import bodies_at, body_runs
-from ..program.program import (
-    After,
-    Array,
-    Call,
-    Choice,
-    Host,
-    Loop,
-    Memory,
-    Pack,
-    Program,
-    Release,
-    Site,
-    Step,
-    bodies_of,
-)  # fmt: skip
 
 PACK, COPY = "ag_pack", "ag_copy"
 
 
-def rows(program: Program, at: int = 0) -> list[StepProfile]:
+def rows(program: prog.Program, at: int = 0) -> list[StepProfile]:
     """One row per node, and one for the copies into outputs.  `at`: where the counters of the program begin."""
     ran: list[list[str]] = [[] for _ in range(len(program.sites) + 1)]
     for step in program.steps:
-        if not isinstance(step, Release):
+        if not isinstance(step, prog.Release):
             ran[step.site] += functions(step, program)
-    inner = {step.site for step in program.steps if isinstance(step, (Loop, Choice))}
-    indifferent = {step.site for step in program.steps if isinstance(step, Call) and _takes_any_strides(step)}
+    inner = {step.site for step in program.steps if isinstance(step, (prog.Loop, prog.Choice))}
+    indifferent = {step.site for step in program.steps if isinstance(step, prog.Call) and _takes_any_strides(step)}
     bodies = _bodies(program, at)
     inputs = input_names(program)
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
@@ -64,9 +50,9 @@ def rows(program: Program, at: int = 0) -> list[StepProfile]:
     return [*found, StepProfile("outputs", _listed(ran[-1]))]
 
 
-def _bodies(program: Program, at: int) -> dict[int, tuple[BodyProfile, ...]]:
+def _bodies(program: prog.Program, at: int) -> dict[int, tuple[BodyProfile, ...]]:
     """Return the bodies of each node that runs some, in the order of the step that runs them."""
-    choices = {step.site for step in program.steps if isinstance(step, Choice)}
+    choices = {step.site for step in program.steps if isinstance(step, prog.Choice)}
     found: dict[int, tuple[BodyProfile, ...]] = {}
     for (site, number), start in zip(body_runs(program), bodies_at(program), strict=True):
         before = found.get(site, ())
@@ -76,25 +62,25 @@ def _bodies(program: Program, at: int) -> dict[int, tuple[BodyProfile, ...]]:
     return found
 
 
-def functions(step: Step, program: Program) -> Iterator[str]:
+def functions(step: prog.Step, program: prog.Program) -> Iterator[str]:
     """Yield the functions that a step runs; for a loop or a choice, those of its bodies."""
     stack = [(step, program)]
     while stack:
         step, program = stack.pop()
-        if isinstance(step, Call):
+        if isinstance(step, prog.Call):
             yield spelled(step)
-        elif isinstance(step, (Host, Pack)):
-            yield _host(step, program) if isinstance(step, Host) else PACK
-        bodies = [program.bodies[number] for number in bodies_of(step)]
+        elif isinstance(step, (prog.Host, prog.Pack)):
+            yield _host(step, program) if isinstance(step, prog.Host) else PACK
+        bodies = [program.bodies[number] for number in prog.bodies_of(step)]
         stack += [(inner, body) for body in reversed(bodies) for inner in reversed(body.steps)]
 
 
-def _host(step: Host, program: Program) -> str:
+def _host(step: prog.Host, program: prog.Program) -> str:
     """Return the kind of a step that calls back into Python."""
     return "region" if isinstance(program.sites[step.site].node.op, Region) else "numpy"
 
 
-def _of_region(site: Site) -> dict[str, Any]:
+def _of_region(site: prog.Site) -> dict[str, Any]:
     """Return the engine of a region and the counters of its copies."""
     op = site.node.op
     return {"engine": op.engine, "copies": getattr(op.run, "copies", None)} if isinstance(op, Region) else {}
@@ -105,7 +91,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(dict.fromkeys(names), key=lambda name: name in (PACK, COPY)))
 
 
-def input_names(program: Program) -> list[str]:
+def input_names(program: prog.Program) -> list[str]:
     """Return the names of the inputs."""
     names = Names()
     return [
@@ -114,12 +100,12 @@ def input_names(program: Program) -> list[str]:
     ]
 
 
-def _reads(site: Site, places: dict[Memory, str]) -> tuple[str, ...]:
+def _reads(site: prog.Site, places: dict[prog.Memory, str]) -> tuple[str, ...]:
     """Return the inputs of the function that a node reads, directly or as views."""
     return tuple(dict.fromkeys(places[m] for array in site.operands for m in array.memory if m in places))
 
 
-def _strided(site: Site) -> tuple[str, ...]:
+def _strided(site: prog.Site) -> tuple[str, ...]:
     """Return the operands that are not contiguous along their last axis, whatever the inputs are."""
     found = [
         called(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
@@ -127,14 +113,14 @@ def _strided(site: Site) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _takes_any_strides(step: Call) -> bool:
+def _takes_any_strides(step: prog.Call) -> bool:
     """Whether a call takes operands by blocks, as products do, so that strides do not matter."""
     if step.kernel:
         return False
-    return family_of(step.function) == "products" or any(isinstance(a, After) for a in step.arguments)
+    return family_of(step.function) == "products" or any(isinstance(a, prog.After) for a in step.arguments)
 
 
-def _runs_along(array: Array) -> bool:
+def _runs_along(array: prog.Array) -> bool:
     if not array.lengths or array.lengths[-1] == 1 or array.dense:
         return True
     step = array.strides[-1]
@@ -142,7 +128,7 @@ def _runs_along(array: Array) -> bool:
     return step in (0, 1) or (isinstance(step, str) and step.startswith("in") and step.endswith(last))
 
 
-def texts(program: Program) -> list[str]:
+def texts(program: prog.Program) -> list[str]:
     """Return each node in the user's words; intermediate values have their names in the C."""
     names = {i: n for i, n in zip(program.graph.inputs, input_names(program), strict=True) if not i.name}
     texts: list[str] = []

@@ -18,5 +18,6 @@ device_tiles.py     products of matrices on devices with local memory
 device_scatter.py   scatters on devices
 
 In functions/: elementary functions (arcs, error, exponential, gamma, logarithm, power, roots, trigonometric), functions
-of dtypes (complex, float, float16, integer), and random, reduce, tile.  f32.h and f64.h are the constants of a float.
+of dtypes (complex, float, float16, integer), and copies, random, reduce, tile.  f32.h and f64.h are the constants of a
+float.
 """

@@ -1,6 +1,6 @@
 """The C text of a function: types, helpers, kernels, and the driver, which runs a program step by step.
 
-preamble          scalar types, and the helpers that the kernels use            preamble.py
+preamble          scalar types, and the helpers that the kernels use            head.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
 declarations      ag_runtime, ag_call                                           abi/call.h
 folds             functions that combine results of parts                        nests.py
@@ -22,27 +22,13 @@ from ...targets.current import current
 from ..abi.declarations import declarations
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
-from ..ctext.preamble import preamble
+from ..program import program as prog
 from ..program.accounts import memory_at, moment_of, whole_call
 from ..program.buffers import lives_of
 from ..program.outcome import Outcome
-from ..program.program import (
-    INTEGER,
-    POINTER,
-    Array,
-    Call,
-    Choice,
-    Commit,
-    Host,
-    Loop,
-    Pack,
-    Program,
-    Release,
-    Step,
-    bodies_of,
-)
 from . import arena, undo
 from .body_calls import body_name
+from .head import Head
 from .helpers import driver_helpers
 from .nests import folds_of, nest_lines
 from .page import CFile, Line, Mark, Page
@@ -54,7 +40,7 @@ CALLS_BETWEEN_LOOKS = 16
 """Kernels in a row after which the driver checks for Ctrl-C, however short they are."""
 
 
-def c_text(program: Program, profile: bool = False) -> str:
+def c_text(program: prog.Program, profile: bool = False) -> str:
     """Return the C file of `program`; equal programs give equal text.
 
     `profile`: time every node that does work.
@@ -62,16 +48,17 @@ def c_text(program: Program, profile: bool = False) -> str:
     return c_file(program, profile).text
 
 
-def c_file(program: Program, profile: bool = False) -> CFile:
+def c_file(program: prog.Program, profile: bool = False) -> CFile:
     """Return the C file of `program`, and the lines that belong to each node."""
     folds, fold_helpers = folds_of(program.kernels)
-    drivers = list(_drivers(program, profile))
+    head = Head([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers])
+    drivers = list(_drivers(program, profile, head))
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
     called = driver_helpers(name for d in drivers for name in d.helpers)
     before, behind = in_units(program.kernels, declarations(types=False), f"{folds}\n{called}\n{driver}")
     page = Page(_launching_sites(program))
-    page.add(preamble([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers]))
+    page.add(head.text())
     for piece in before:
         page.add(piece)
     page.add(f"{folds}\n{called}")
@@ -81,13 +68,13 @@ def c_file(program: Program, profile: bool = False) -> CFile:
     return page.file()
 
 
-def _launching_sites(program: Program) -> dict[str, list[int]]:
+def _launching_sites(program: prog.Program) -> dict[str, list[int]]:
     """Return the nodes that launch each kernel, themselves or in a body."""
     found: dict[str, dict[int, None]] = {}
     for step in program.steps:
-        if isinstance(step, Call) and step.kernel:
+        if isinstance(step, prog.Call) and step.kernel:
             found.setdefault(step.function, {})[step.site] = None
-        for inner in (kernel for body in bodies_of(step) for kernel in program.bodies[body].kernels):
+        for inner in (kernel for body in prog.bodies_of(step) for kernel in program.bodies[body].kernels):
             found.setdefault(inner.name, {})[step.site] = None  # type: ignore[union-attr]
     return {name: list(sites) for name, sites in found.items()}
 
@@ -106,18 +93,19 @@ class _Printed:
     helpers: tuple[str, ...]
 
 
-def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
+def _drivers(program: prog.Program, profile: bool, head: Head, body: str = "", base: int = 0) -> Iterator[_Driver]:
     """Yield the driver of a program after those of its bodies."""
     for number, inner in enumerate(program.bodies):
-        yield from _drivers(inner, profile, body_name(program, base, number), program.body_base(base, number))
-    yield _Driver(program, profile, body, base)
+        yield from _drivers(inner, profile, head, body_name(program, base, number), program.body_base(base, number))
+    yield _Driver(program, profile, head, body, base)
 
 
 class _Driver:
     """Prints everything after the kernels."""
 
-    def __init__(self, program: Program, profile: bool, body: str = "", base: int = 0) -> None:
+    def __init__(self, program: prog.Program, profile: bool, head: Head, body: str = "", base: int = 0) -> None:
         self.program = program
+        self.head = head
         self.profile = profile
         self.body = body
         """The name of the function, for the body of a loop; empty for the driver itself."""
@@ -175,13 +163,13 @@ class _Driver:
     def _declarations(self) -> Iterator[tuple[str, str]]:
         """Yield the declarations: of arrays on the stack and, with a frame, of all locals by name."""
         for name, (kind, count) in self.program.locals.items():
-            if kind not in (INTEGER, POINTER):
+            if kind not in (prog.INTEGER, prog.POINTER):
                 yield name, f"    {storage_type(kind)} {name}[{max(count, 1)}];"
             elif self.long:
-                yield name, f"    {'void *' if kind == POINTER else 'i64 '}{name};"
+                yield name, f"    {'void *' if kind == prog.POINTER else 'i64 '}{name};"
 
     # --- a part
-    def _part(self, number: int, sites: Sequence[tuple[int, Sequence[Step]]]) -> Iterator[_Printed]:
+    def _part(self, number: int, sites: Sequence[tuple[int, Sequence[prog.Step]]]) -> Iterator[_Printed]:
         yield from self._printed(self._part_head(number))
         if not self.long:
             for name, line in self._declarations():
@@ -197,7 +185,7 @@ class _Driver:
         calls = 0
         for site, steps in sites:
             yield from self._site(site, steps)
-            before, calls = calls, calls + sum(isinstance(s, Call) for s in steps)
+            before, calls = calls, calls + sum(isinstance(s, prog.Call) for s in steps)
             if before // CALLS_BETWEEN_LOOKS < calls // CALLS_BETWEEN_LOOKS:
                 yield from self._printed(self._look(site))
         yield from self._printed([*self._mark(None), "    return 0;", "}", ""])
@@ -232,7 +220,7 @@ class _Driver:
         """Yield the check for Ctrl-C."""
         yield f"    if (rt->stopped()) {self.text.interrupted(site)}"
 
-    def _stride(self, array: Array, axis: int, at: int) -> Iterator[Line]:
+    def _stride(self, array: prog.Array, axis: int, at: int) -> Iterator[Line]:
         packed = self._packed_stride(array, axis)
         stride = self.text.new(str(array.strides[axis]))
         yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
@@ -251,12 +239,12 @@ class _Driver:
         given = f"{len(arrays)}, starts, sizes, {len(self.program.in_place)}, written"
         yield f"    if ({self.text.helper('ag_overlap')}({given})) {self._input_failure(Outcome.MISALIGNED, 0)}"
 
-    def _packed_stride(self, array: Array, axis: int) -> str:
+    def _packed_stride(self, array: prog.Array, axis: int) -> str:
         if axis == len(array.lengths) - 1:
             return "1"
         return f"{self.text.q(array.lengths[axis + 1])} * {self.text.q(array.strides[axis + 1])}"
 
-    def _input_checks(self, k: int, array: Array, at: int) -> Iterator[Line]:
+    def _input_checks(self, k: int, array: prog.Array, at: int) -> Iterator[Line]:
         unit = numpy_dtype(array.dtype).alignment
         if unit > 1:
             yield f"    if ((u64){self.text.q(f'in{k}')} % {unit}) {self._input_failure(Outcome.MISALIGNED, k)}"
@@ -275,15 +263,16 @@ class _Driver:
             yield from self._lengths(array, "constant_lengths", at)
             at += len(array.lengths)
 
-    def _lengths(self, array: Array, field: str, at: int) -> Iterator[_Printed]:
+    def _lengths(self, array: prog.Array, field: str, at: int) -> Iterator[_Printed]:
         for axis, length in enumerate(array.lengths):
             if isinstance(length, str):
                 yield from self._printed(self._address(length, f"call->{field}[{at + axis}]"))
 
     # --- a node
-    def _site(self, site: int, steps: Sequence[Step]) -> Iterator[_Printed]:
+    def _site(self, site: int, steps: Sequence[prog.Step]) -> Iterator[_Printed]:
         yield from self._printed(self._site_head(site))
-        works = self.profile and any(isinstance(s, (Call, Host, Pack, Loop, Choice)) for s in steps)
+        working = (prog.Call, prog.Host, prog.Pack, prog.Loop, prog.Choice)
+        works = self.profile and any(isinstance(s, working) for s in steps)
         looped = self.long and not self.profile
         for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
             yield from self._printed("    " + line for line in self.text.lines(step, count))
@@ -303,10 +292,10 @@ class _Driver:
         """Return the mark of the lines of a node; bodies have none, since their nodes are not the function's."""
         return [] if self.body else [Mark(site)]
 
-    def _counted(self, site: int, steps: Sequence[Step]) -> Iterator[Line]:
+    def _counted(self, site: int, steps: Sequence[prog.Step]) -> Iterator[Line]:
         counted = f"{site}, start, {self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
         if self.body:
-            even = int(not any(bodies_of(step) for step in steps))
+            even = int(not any(prog.bodies_of(step) for step in steps))
             yield f"    if (call->profile) start = {self.text.helper('ag_step_count')}(call, {counted}, {even});"
             return
         yield f"    start = {self.text.helper('ag_count')}(call, {counted}, {moment_of(self.program, site)});"
@@ -318,6 +307,8 @@ class _Driver:
         yield f"AG_EFFORT static i32 {self.body}(ag_call *call)" if self.body else "i32 ag_entry(ag_call *call)"
         yield "{"
         yield "    const ag_runtime *const rt = call->rt;"
+        if not self.body:
+            yield from self.head.noted()
         if self.long:
             yield f"    struct {self.frame} *const f = rt->alloc(sizeof *f);"
             yield f"    if (!f) return {int(Outcome.MEMORY)};"
@@ -334,7 +325,8 @@ class _Driver:
         yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
         yield from ("    " + line for line in arena.closed(self.lives, self.program, self.profile and not self.body))
         yield "    if (!outcome) outcome = f->outcome;"
-        if not self.body and any(isinstance(step, (Call, Commit, Loop, Choice)) for step in self.program.steps):
+        listening = (prog.Call, prog.Commit, prog.Loop, prog.Choice)
+        if not self.body and any(isinstance(step, listening) for step in self.program.steps):
             yield "    rt->end();"
         if self.long:
             yield "    rt->release(f);"
@@ -362,23 +354,23 @@ def _comment(text: str) -> str:
     return c_comment(text if len(text) <= 100 else f"{text[:97]}...")
 
 
-def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
+def _by_site(steps: Sequence[prog.Step]) -> list[tuple[int, list[prog.Step]]]:
     """Return the steps grouped by node; a release belongs to the node before it."""
-    groups: list[tuple[int, list[Step]]] = []
+    groups: list[tuple[int, list[prog.Step]]] = []
     for step in steps:
-        site = groups[-1][0] if isinstance(step, Release) else step.site
+        site = groups[-1][0] if isinstance(step, prog.Release) else step.site
         if not groups or groups[-1][0] != site:
             groups.append((site, []))
         groups[-1][1].append(step)
     return groups
 
 
-def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
+def _parts(sites: list[tuple[int, list[prog.Step]]]) -> list[list[tuple[int, list[prog.Step]]]]:
     """Return the sites in groups of about `limits.driver_steps` steps; one group for up to twice as many."""
     most = current().limits.programs.driver_steps
     if sum(len(steps) for _, steps in sites) <= 2 * most:
         return [sites]
-    parts: list[list[tuple[int, list[Step]]]] = [[]]
+    parts: list[list[tuple[int, list[prog.Step]]]] = [[]]
     size = 0
     for site, steps in sites:
         if size >= most:

@@ -12,45 +12,10 @@ from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
 from ..program import accounts
+from ..program import program as prog
 from ..program.launches import is_launched, reduced_alone, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
 from ..program.planned import flops
-from ..program.program import (
-    INTEGER,
-    After,
-    Allocate,
-    Argument,
-    Array,
-    Buffer,
-    Call,
-    Choice,
-    Commit,
-    Compute,
-    Detail,
-    Fill,
-    Finish,
-    Guard,
-    Host,
-    Lengths,
-    Loop,
-    Memory,
-    Number,
-    Offset,
-    Order,
-    Pack,
-    Poll,
-    Program,
-    Quantity,
-    Read,
-    Release,
-    Restore,
-    Select,
-    Stage,
-    Stages,
-    Step,
-    Vector,
-    arrays_of,
-)
 from . import arena
 from .body_calls import choice_lines, loop_lines
 from .kernel_calls import kernel_call
@@ -64,7 +29,7 @@ DETAIL = 64
 class StepText:
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
 
-    def __init__(self, program: Program, in_frame: bool, base: int = 0, has_places: bool = False) -> None:
+    def __init__(self, program: prog.Program, in_frame: bool, base: int = 0, has_places: bool = False) -> None:
         self.program = program
         self.has_places = has_places  # the buffers of a call share a block
         self.base = base
@@ -72,7 +37,7 @@ class StepText:
         self.prefix = "f->" if in_frame else ""
         self.kernels: dict[str, Kernel] = {kernel.name: kernel for kernel in program.kernels}
         self.launched: dict[str, Kernel] = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
-        self.buffers: dict[Buffer, int] = {buffer: n for n, buffer in enumerate(program.slots)}
+        self.buffers: dict[prog.Buffer, int] = {buffer: n for n, buffer in enumerate(program.slots)}
         self.helpers: dict[str, None] = {}
         """The helpers of the driver that a line calls."""
         self.defined = ""
@@ -87,13 +52,13 @@ class StepText:
             self.output_lengths.append(at)
             at += o.ndim
 
-    def lines(self, step: Step, count: int = 1) -> Iterator[str]:
+    def lines(self, step: prog.Step, count: int = 1) -> Iterator[str]:
         """Yield the C of a step; with a `count`, of as many equal steps on consecutive slots."""
         if count == 1:
             yield from _PRINTERS[type(step)](self, step)
             return
-        assert isinstance(step, (Allocate, Release))
-        first = step.slot if isinstance(step, Release) else self.program.slots[step.buffer]
+        assert isinstance(step, (prog.Allocate, prog.Release))
+        first = step.slot if isinstance(step, prog.Release) else self.program.slots[step.buffer]
         yield f"for (i32 k = {first}; k < {first + count}; k++) {{"
         yield from ("    " + line.replace(f"f->b[{first}]", "f->b[k]") for line in self.lines(step))
         yield "}"
@@ -115,49 +80,49 @@ class StepText:
         """Return the left side of the assignment that defines a quantity or a pointer."""
         if self.prefix:
             return self.prefix + name
-        self.defined = name if self.program.locals[name][0] == INTEGER else ""
-        return f"const i64 {name}" if self.program.locals[name][0] == INTEGER else f"void *const {name}"
+        self.defined = name if self.program.locals[name][0] == prog.INTEGER else ""
+        return f"const i64 {name}" if self.program.locals[name][0] == prog.INTEGER else f"void *const {name}"
 
-    def q(self, quantity: Quantity) -> str:
+    def q(self, quantity: prog.Quantity) -> str:
         if not isinstance(quantity, str):
             return str(quantity)
         self.used.add(quantity.partition("[")[0])  # an element of a vector reads the vector
         return f"{self.prefix}{quantity}"
 
-    def qs(self, quantities: Lengths) -> list[str]:
+    def qs(self, quantities: prog.Lengths) -> list[str]:
         return [self.q(n) for n in quantities]
 
-    def vector(self, quantities: Lengths) -> str:
+    def vector(self, quantities: prog.Lengths) -> str:
         return f"(const i64[]){{{', '.join(self.qs(quantities)) or '0'}}}"
 
-    def memory(self, base: Memory) -> str:
-        if not isinstance(base, Buffer):
+    def memory(self, base: prog.Memory) -> str:
+        if not isinstance(base, prog.Buffer):
             self.used.add(base)
             return self.prefix + base if base else "0"  # nothing is read where nothing was computed
         return f"f->b[{self.program.slots[base]}]" if base.output is None else f"f->o[{base.output}]"
 
-    def argument(self, argument: Argument) -> str:
-        if isinstance(argument, Array):
+    def argument(self, argument: prog.Argument) -> str:
+        if isinstance(argument, prog.Array):
             return self.memory(argument.base)
-        if isinstance(argument, Vector):
+        if isinstance(argument, prog.Vector):
             return self.vector(argument.values)
-        if isinstance(argument, Number):
+        if isinstance(argument, prog.Number):
             return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
-        if isinstance(argument, After):
+        if isinstance(argument, prog.After):
             extents, data, strides = self._places(argument.arguments, self.launched[argument.kernel])
             nest = f"&{argument.kernel}_nest, (const i64[]){{{', '.join(extents)}}}"
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
-        if isinstance(argument, Stages):
+        if isinstance(argument, prog.Stages):
             stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
             return f"{count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}"
-        if isinstance(argument, Detail):
+        if isinstance(argument, prog.Detail):
             return "call->detail"
-        if isinstance(argument, Poll):
+        if isinstance(argument, prog.Poll):
             return "rt->stopped"
         assert isinstance(argument, (int, str)), argument
         return self.q(argument)
 
-    def _stage(self, stage: Stage) -> str:
+    def _stage(self, stage: prog.Stage) -> str:
         extents, data, strides = self._places(stage.arguments, self.launched[stage.kernel])
         rows = ", ".join(f"{{{r.line_buffer}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
         return (
@@ -166,9 +131,9 @@ class StepText:
         )
 
     # --- failure
-    def fail(self, outcome: Outcome, site: int, axis: int, operands: Lengths) -> str:
+    def fail(self, outcome: Outcome, site: int, axis: int, operands: prog.Lengths) -> str:
         """Return the statement that ends the call with the lengths of the node's operands for the message."""
-        shapes: Lengths = ()
+        shapes: prog.Lengths = ()
         if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.INDICES, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
         numbers = (len(operands), *operands, *shapes)[:DETAIL]
@@ -176,12 +141,12 @@ class StepText:
         return f"return {self.helper('ag_fail')}(call, {why}, {len(numbers)}, {self.vector(numbers)});"
 
     # --- the kinds of steps
-    def let(self, step: Compute) -> Iterator[str]:
+    def let(self, step: prog.Compute) -> Iterator[str]:
         yield f"{self.new(step.result)} = {self._value(step)};"
         if step.failure is not None:
             yield f"if ({self.q(step.result)} < 0) {self.fail(step.failure, step.site, step.axis, step.operands)}"
 
-    def _value(self, step: Compute) -> str:
+    def _value(self, step: prog.Compute) -> str:
         operands = self.qs(step.operands)
         if step.operator in ("sum", "product", "either"):
             return {"sum": " + ", "product": " * ", "either": " || "}[step.operator].join(operands)
@@ -195,26 +160,26 @@ class StepText:
             text = f"{function}({text}, {operand})"
         return text
 
-    def guard(self, step: Guard) -> Iterator[str]:
+    def guard(self, step: prog.Guard) -> Iterator[str]:
         test = FAILS_IF[step.test].format(*self.qs(step.operands))
         yield f"if ({test}) {self.fail(step.failure, step.site, step.axis, step.operands)}"
 
-    def read(self, step: Read) -> Iterator[str]:
+    def read(self, step: prog.Read) -> Iterator[str]:
         yield f"{self.new(step.result)} = (i64)*(const {storage_type(step.array.dtype)} *){self.argument(step.array)};"
 
-    def fill(self, step: Fill) -> Iterator[str]:
+    def fill(self, step: prog.Fill) -> Iterator[str]:
         for k, value in enumerate(step.values):
             self.defined = step.local
             yield f"{self.prefix}{step.local}[{k}] = {self.q(value)};"
 
-    def order(self, step: Order) -> Iterator[str]:
+    def order(self, step: prog.Order) -> Iterator[str]:
         rank, operands = len(step.lengths), len(step.strides) // len(step.lengths)
         lengths, strides = self.vector(step.lengths), self.vector(step.strides)
         yield f"{self.helper('ag_order')}(call, {rank}, {lengths}, {operands}, {strides},"
         self.used.add(step.local)
         yield f"    {self.prefix}{step.local});"
 
-    def allocate(self, step: Allocate) -> Iterator[str]:
+    def allocate(self, step: prog.Allocate) -> Iterator[str]:
         item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
         address = self.memory(step.buffer)
         if step.buffer.output is None:
@@ -227,15 +192,15 @@ class StepText:
             yield f"{address} = {self.helper('ag_output')}(call, {place}, {item}, {len(step.lengths)}, {lengths});"
         yield f"if (!{address}) {self.fail(Outcome.MEMORY, step.site, 0, step.lengths)}"
 
-    def point(self, step: Offset) -> Iterator[str]:
+    def point(self, step: prog.Offset) -> Iterator[str]:
         kind = storage_type(step.array.dtype)
         yield f"{self.new(step.result)} = ({kind} *){self.argument(step.array)} + {self.q(step.offset)};"
 
-    def select(self, step: Select) -> Iterator[str]:
+    def select(self, step: prog.Select) -> Iterator[str]:
         first, second = self.argument(step.first), self.argument(step.second)
         yield f"{self.new(step.result)} = {self.q(step.condition)} ? {first} : {second};"
 
-    def pack(self, step: Pack) -> Iterator[str]:
+    def pack(self, step: prog.Pack) -> Iterator[str]:
         array = step.array
         item, rank = numpy_dtype(array.dtype).itemsize, len(array.lengths)
         lengths, strides = self.vector(array.lengths), self.vector(array.strides)
@@ -245,7 +210,7 @@ class StepText:
         yield f"{self.new(step.result)} = {pack}(rt, &{block}, {shape}, {source}, {strides});"
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
-    def call(self, step: Call) -> Iterator[str]:
+    def call(self, step: prog.Call) -> Iterator[str]:
         if not step.kernel:
             yield from kernel_call(self, step)
             return
@@ -256,13 +221,13 @@ class StepText:
             return
         if step.fallible:
             yield f"f->outcome = {step.function}({given});"
-            polls = any(isinstance(a, Poll) for a in step.arguments)
+            polls = any(isinstance(a, prog.Poll) for a in step.arguments)
             status = _STOPPED if polls else f"{int(Outcome.KERNEL)} + f->outcome"
             yield f"if (f->outcome) {self.failed(status, step.site)}"
         else:
             yield f"{step.function}({given});"
 
-    def _given(self, step: Call) -> list[str]:
+    def _given(self, step: prog.Call) -> list[str]:
         """Return the arguments of a plain call; 0 for an array of which the kernel reads only the lengths.
 
         It may lie where the kernel's `restrict` output is written, of which compilers complain.
@@ -281,7 +246,7 @@ class StepText:
         """Return the statement that ends the call; its message needs no numbers."""
         return f"return {self.helper('ag_fail')}(call, {status}, {self.base + site}, 0, 0, 0);"
 
-    def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
+    def _launch(self, step: prog.Call, kernel: Kernel, alone: str) -> Iterator[str]:
         """Yield a plain call of the kernel if there is little work, else a launch, which may split it into chunks."""
         extents, data, strides = self._places(step.arguments, kernel)
         launch = [
@@ -309,7 +274,7 @@ class StepText:
             yield f"{launch[-1]})"
             yield f"    {self.interrupted(step.site)}"
 
-    def _places(self, arguments: Sequence[Argument], kernel: Kernel) -> tuple[list[str], list[str], list[str]]:
+    def _places(self, arguments: Sequence[prog.Argument], kernel: Kernel) -> tuple[list[str], list[str], list[str]]:
         """Return the extents, the addresses of the arrays, and their strides along all loops."""
         extents, data = ["1"] * kernel.rank, ["0"] * len(kernel.operands)
         strides = ["0"] * (kernel.rank * len(kernel.operands))
@@ -324,10 +289,10 @@ class StepText:
                 strides[kind.operand * kernel.rank + kind.loop] = self.argument(value)
         return extents, data, strides
 
-    def commit(self, step: Commit) -> Iterator[str]:
+    def commit(self, step: prog.Commit) -> Iterator[str]:
         yield f"if (rt->commit()) {self.interrupted(step.site)}"
 
-    def host(self, step: Host) -> Iterator[str]:
+    def host(self, step: prog.Host) -> Iterator[str]:
         arrays = [*map(self.argument, step.reads), *("0" for _ in step.results)] or ["0"]
         shapes = [self.q(n) for a in step.reads for n in a.lengths]
         strides = tuple(n for a in step.reads for n in a.strides)
@@ -340,18 +305,18 @@ class StepText:
         yield from (f"{self.new(name)} = {values}[{k}];" for k, name in enumerate(step.results, start=len(step.reads)))
         yield from (f"{self.new(name)} = {sizes}[{k}];" for k, name in enumerate(step.lengths, start=len(shapes)))
 
-    def loop(self, step: Loop) -> Iterator[str]:
+    def loop(self, step: prog.Loop) -> Iterator[str]:
         self.helper("ag_looped")
         yield from loop_lines(self.program, self.base, step, self.q, self.argument, self.new)
 
-    def choice(self, step: Choice) -> Iterator[str]:
+    def choice(self, step: prog.Choice) -> Iterator[str]:
         self.helper("ag_looped")
         yield from choice_lines(self.program, self.base, step, self.q, self.argument, self.new)
 
-    def finish(self, step: Finish) -> Iterator[str]:
+    def finish(self, step: prog.Finish) -> Iterator[str]:
         address, k = self.memory(step.array.base), step.output
         base = step.array.base
-        if isinstance(base, Buffer) and base.output is None:  # a block of the pool becomes the output
+        if isinstance(base, prog.Buffer) and base.output is None:  # a block of the pool becomes the output
             yield f"call->rt->release(f->o[{k}] == call->data[{self.first_output + k}] ? 0 : f->o[{k}]);"
             yield f"f->o[{k}] = {address}, {address} = 0;"
         rank, lengths = len(step.array.lengths), self.vector(step.array.lengths)
@@ -361,16 +326,17 @@ class StepText:
         place = f"{self.first_output + k}, {self.output_lengths[k]}, {rank}, {lengths}"
         yield f"if ({self.helper('ag_finish')}(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
 
-    def release(self, step: Release) -> Iterator[str]:
+    def release(self, step: prog.Release) -> Iterator[str]:
         yield arena.released(self, step.slot)
 
     # --- accounts of profiled functions: bytes, floating-point operations, memory held and saved
-    def bytes_moved(self, steps: Sequence[Step]) -> str:
+    def bytes_moved(self, steps: Sequence[prog.Step]) -> str:
         """The C expression of the bytes that these steps read and write, each array once."""
-        arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
+        moving = (s for s in steps if isinstance(s, (prog.Call, prog.Host, prog.Pack)))
+        arrays = dict.fromkeys(a for s in moving for a in prog.arrays_of(s))
         return " + ".join(map(self.bytes_of, arrays)) or "0"
 
-    def flops(self, site: int, steps: Sequence[Step]) -> str:
+    def flops(self, site: int, steps: Sequence[prog.Step]) -> str:
         """The C expression of the floating-point operations of a node."""
         terms = flops(self.program, site, steps)
         texts = (
@@ -379,25 +345,25 @@ class StepText:
         )
         return " + ".join(texts) or "0"
 
-    def held(self, step: Step) -> Iterator[str]:
+    def held(self, step: prog.Step) -> Iterator[str]:
         """The line that counts memory which a step takes or gives back."""
         found = accounts.held(self.program, step)
         if found is not None:
             slot, array = found
             held = "0" if array is None else self.bytes_of(array)
-            if isinstance(step, Pack):  # which takes memory only if it had to copy
+            if isinstance(step, prog.Pack):  # which takes memory only if it had to copy
                 held = f"{self.memory(step.buffer)} ? {held} : 0"
             yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
-            if isinstance(step, (Allocate, Pack)):
+            if isinstance(step, (prog.Allocate, prog.Pack)):
                 yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
 
-    def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
+    def spared(self, site: int, steps: Sequence[prog.Step]) -> Iterator[str]:
         """Yield the lines that count memory saved by a node that overwrites an operand."""
         for array, lasting in accounts.spared(self.program, site, steps):
             at = accounts.memory_at(self.program)
             yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
 
-    def bytes_of(self, array: Array) -> str:
+    def bytes_of(self, array: prog.Array) -> str:
         return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
 
 
@@ -405,27 +371,27 @@ _STOPPED = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)}
 """The outcome of a kernel that failed, or that Ctrl-C has ended."""
 
 
-def _bits(number: Number) -> int:
+def _bits(number: prog.Number) -> int:
     """Return the stored form of a number: itself, but float16 as its bits."""
     return int(np.array(number.value, "float16").view("uint16")) if number.dtype == "float16" else number.value
 
 
 _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
-    Compute: StepText.let,
-    Guard: StepText.guard,
-    Read: StepText.read,
-    Fill: StepText.fill,
-    Order: StepText.order,
-    Allocate: StepText.allocate,
-    Offset: StepText.point,
-    Select: StepText.select,
-    Pack: StepText.pack,
-    Call: StepText.call,
-    Commit: StepText.commit,
-    Restore: noted,
-    Host: StepText.host,
-    Loop: StepText.loop,
-    Choice: StepText.choice,
-    Finish: StepText.finish,
-    Release: StepText.release,
+    prog.Compute: StepText.let,
+    prog.Guard: StepText.guard,
+    prog.Read: StepText.read,
+    prog.Fill: StepText.fill,
+    prog.Order: StepText.order,
+    prog.Allocate: StepText.allocate,
+    prog.Offset: StepText.point,
+    prog.Select: StepText.select,
+    prog.Pack: StepText.pack,
+    prog.Call: StepText.call,
+    prog.Commit: StepText.commit,
+    prog.Restore: noted,
+    prog.Host: StepText.host,
+    prog.Loop: StepText.loop,
+    prog.Choice: StepText.choice,
+    prog.Finish: StepText.finish,
+    prog.Release: StepText.release,
 }

@@ -70,16 +70,16 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER, DRAWS = (
-    "products", "bytes", "solvers", "packed", "sorts", "fourier", "draws"
+PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER, DRAWS, NARROW = (
+    "products", "bytes", "solvers", "packed", "sorts", "fourier", "draws", "narrow"
 )  # fmt: skip
 WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
 """Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
 """Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
 one dtype with weights in packed formats, each in a library of its own; sorts and Fourier transforms of all dtypes;
-draws by NumPy's functions."""
-OF_ALL_DTYPES = (SORTS, FOURIER, DRAWS)
-"""Tables whose kernels take every dtype.  Each is in a library of that name."""
+draws by NumPy's functions; convolutions of numbers of 16 bits."""
+OF_ALL_DTYPES = (SORTS, FOURIER, DRAWS, NARROW)
+"""Tables that no dtype of a call selects.  Each is in a library of that name."""
 
 
 @record

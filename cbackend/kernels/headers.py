@@ -19,6 +19,7 @@ from . import (
     FOLDER,
     FOURIER,
     INNER,
+    NARROW,
     NUMBER,
     PACKED,
     PRODUCTS,
@@ -40,6 +41,7 @@ WIDTH = 118
 TABLES = {
     PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table",
     SORTS: "ag_sort_table", FOURIER: "ag_fourier_table", DRAWS: "ag_draw_table",
+    NARROW: "ag_narrow_table",
 }  # fmt: skip
 """The struct of each table of the runtime."""
 

@@ -82,3 +82,6 @@
 
 #define DRAW_SLOT .draw = draw_samples,
 #define DRAWS_SLOTS DRAW_SLOT
+
+#define WORD_CONVOLUTION_SLOT .word_convolution = convolve_words,
+#define NARROW_SLOTS WORD_CONVOLUTION_SLOT

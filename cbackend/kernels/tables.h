@@ -76,3 +76,7 @@ typedef struct ag_fourier_table {
 typedef struct ag_draw_table {
     i32 (*draw)(const struct ag_runtime *rt, const ag_draw *of);
 } ag_draw_table;
+
+typedef struct ag_narrow_table {
+    void (*word_convolution)(const struct ag_runtime *rt, const ag_convolution *of);
+} ag_narrow_table;

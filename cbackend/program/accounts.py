@@ -32,86 +32,71 @@ from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
 from ...targets.current import current
 from ..kernels import Work
+from . import program as prog
 from .calls import spec_of, work_of
-from .program import (
-    Allocate,
-    Array,
-    Buffer,
-    Call,
-    Choice,
-    Loop,
-    Pack,
-    Program,
-    Quantity,
-    Release,
-    Site,
-    Stages,
-    Step,
-    bodies_of,
-)
 
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
 TOTALS, PLANNED = 5, 4
 """Row of memory statistics: held now, the peak, the peak without in-place work, saved for good; number 4: planned."""
 
-Term = tuple[int, tuple[Quantity, ...], int]
+Term = tuple[int, tuple[prog.Quantity, ...], int]
 """A number times lengths, divided by another number."""
-Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
+Count = Callable[[prog.Program, prog.Site, Sequence[prog.Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; planned.py has that of each class."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
 
 
-def room(program: Program) -> int:
+def room(program: prog.Program) -> int:
     """Return the number of entries of `call->profile`."""
     return moments_at(program) + 2 * (whole_call(program) + 1) + len(program.slots)
 
 
-def moments_at(program: Program) -> int:
+def moments_at(program: prog.Program) -> int:
     """Return the offset in `call->profile` of the start and end times of the rows in the last call."""
     return memory_at(program) + TOTALS + max(program.slots.values(), default=-1) + 1
 
 
-def moment_of(program: Program, row: int) -> int:
+def moment_of(program: prog.Program, row: int) -> int:
     """Return the index of the start time of a row in the last call; its end time follows."""
     return moments_at(program) + 2 * row
 
 
-def sizes_at(program: Program) -> int:
+def sizes_at(program: prog.Program) -> int:
     """Return the offset of the bytes of the buffers in the last call, in the order of the slots."""
     return moment_of(program, whole_call(program) + 1)
 
 
-def memory_at(program: Program) -> int:
+def memory_at(program: prog.Program) -> int:
     """Return the offset in `call->profile` of the memory statistics, which is the size of the counters before it."""
     return own_counters(program) + sum(memory_at(program.bodies[number]) for _, number in body_runs(program))
 
 
-def own_counters(program: Program) -> int:
+def own_counters(program: prog.Program) -> int:
     """Return how many numbers the nodes of a program and the program itself have, without its bodies."""
     return COLUMNS * (whole_call(program) + 1)
 
 
-def body_runs(program: Program) -> list[tuple[int, int]]:
+def body_runs(program: prog.Program) -> list[tuple[int, int]]:
     """Return (site, number of the body) for each body that a loop or a choice runs; a shared one is there for each."""
-    loops = (step for step in program.steps if isinstance(step, (Loop, Choice)))
-    return [(step.site, number) for step in loops for number in bodies_of(step)]
+    loops = (step for step in program.steps if isinstance(step, (prog.Loop, prog.Choice)))
+    return [(step.site, number) for step in loops for number in prog.bodies_of(step)]
 
 
-def counters_at(program: Program, site: int, number: int) -> int:
+def counters_at(program: prog.Program, site: int, number: int) -> int:
     """Return the offset of the counters of a body that a node runs."""
     return bodies_at(program)[body_runs(program).index((site, number))]
 
 
-def bodies_at(program: Program) -> list[int]:
+def bodies_at(program: prog.Program) -> list[int]:
     """Return the offset of the counters of each of `body_runs`."""
     sizes = [memory_at(program.bodies[number]) for _, number in body_runs(program)]
     return list(accumulate(sizes, initial=own_counters(program)))[:-1]
 
 
-def whole_call(program: Program) -> int:
+def whole_call(program: prog.Program) -> int:
     """Return the row of the whole call: after those of the nodes and that of the copies into outputs."""
     return len(program.sites) + 1
 
@@ -119,29 +104,29 @@ def whole_call(program: Program) -> int:
 # --- floating-point operations
 
 
-def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+def of_kernels(program: prog.Program, site: prog.Site, steps: Sequence[prog.Step]) -> list[Term]:
     """Return the operations of the kernel that a node launches."""
     return of_launches(program, steps, [cost(site.node)])
 
 
-def of_launches(program: Program, steps: Sequence[Step], costs: Sequence[int]) -> list[Term]:
+def of_launches(program: prog.Program, steps: Sequence[prog.Step], costs: Sequence[int]) -> list[Term]:
     """Return the operations of launches of these costs an element; none if there are fewer launches than costs."""
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
-    launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
+    launches = [s for s in steps if isinstance(s, prog.Call) and s.kernel and s.function in ranks]
     extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
 
 
-def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+def of_calls(program: prog.Program, site: prog.Site, steps: Sequence[prog.Step]) -> list[Term]:
     """Return the operations of the kernels of the runtime that a node calls, as their specs and stages tell."""
     found: list[Term] = []
     for step in steps:
-        if not isinstance(step, Call) or spec_of(step) is None:
+        if not isinstance(step, prog.Call) or spec_of(step) is None:
             continue
         found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
-        pipelines = (a for a in step.arguments if isinstance(a, Stages))
+        pipelines = (a for a in step.arguments if isinstance(a, prog.Stages))
         found += ((stage.cost, stage.extents, 1) for a in pipelines for stage in a.stages if stage.cost)
     return found
 
@@ -176,23 +161,23 @@ def _of_row(kind: type[Op], dtype: str) -> int:
 # --- memory
 
 
-def held(program: Program, step: Step) -> tuple[int, Array | None] | None:
+def held(program: prog.Program, step: prog.Step) -> tuple[int, prog.Array | None] | None:
     """Return (slot, what lies in it now; None if it was released); None for steps that hold and free nothing."""
-    if isinstance(step, Release):
+    if isinstance(step, prog.Release):
         return step.slot, None
-    if isinstance(step, (Allocate, Pack)) and step.buffer in program.slots:
-        lengths = step.lengths if isinstance(step, Allocate) else step.array.lengths
-        dtype = step.dtype if isinstance(step, Allocate) else step.array.dtype
-        return program.slots[step.buffer], Array(step.buffer, dtype, lengths, (), True, (step.buffer,))
+    if isinstance(step, (prog.Allocate, prog.Pack)) and step.buffer in program.slots:
+        lengths = step.lengths if isinstance(step, prog.Allocate) else step.array.lengths
+        dtype = step.dtype if isinstance(step, prog.Allocate) else step.array.dtype
+        return program.slots[step.buffer], prog.Array(step.buffer, dtype, lengths, (), True, (step.buffer,))
     return None
 
 
-def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple[Array, bool]]:
+def spared(program: prog.Program, site: int, steps: Sequence[prog.Step]) -> Iterator[tuple[prog.Array, bool]]:
     """Yield the arrays that a node overwrites instead of allocating its own, and whether they are inputs."""
     if site >= len(program.sites) or not isinstance(program.sites[site].node.op, InPlace):
         return
-    written = [a for s in steps if isinstance(s, Call) for a in s.writes]
-    allocated = {s.buffer for s in steps if isinstance(s, Allocate)}
+    written = [a for s in steps if isinstance(s, prog.Call) for a in s.writes]
+    allocated = {s.buffer for s in steps if isinstance(s, prog.Allocate)}
     for array in program.sites[site].operands:
         if any(array.base == w.base for w in written) and array.base not in allocated and array.base:
-            yield array, not isinstance(array.base, Buffer)
+            yield array, not isinstance(array.base, prog.Buffer)

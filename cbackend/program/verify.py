@@ -23,39 +23,9 @@ from typing import Any, NoReturn
 from ...graph.types import numpy_dtype
 from ..ir.operands import Extent, Pointer, Stride
 from ..kernels import specs
+from . import program as prog
 from .calls import effects_of, flat, misfit
 from .late import can_fail
-from .program import (
-    INTEGER,
-    POINTER,
-    After,
-    Allocate,
-    Argument,
-    Array,
-    Buffer,
-    Call,
-    Choice,
-    Commit,
-    Compute,
-    Fill,
-    Finish,
-    Guard,
-    Host,
-    Loop,
-    Offset,
-    Order,
-    Pack,
-    Program,
-    Quantity,
-    Read,
-    Release,
-    Restore,
-    Select,
-    Stages,
-    Step,
-    Vector,
-    arrays_of,
-)
 from .text.names import memory_name
 from .text.printing import Printer
 
@@ -74,7 +44,7 @@ class InvalidProgram(ValueError):
     """A program that breaks a rule; the message has the rule and the step."""
 
 
-def verify_program(program: Program) -> None:
+def verify_program(program: prog.Program) -> None:
     """Raise InvalidProgram if the program or one of its bodies breaks a rule."""
     stack = [(program, "program")]
     while stack:
@@ -86,7 +56,7 @@ def verify_program(program: Program) -> None:
 class _Verifier:
     """The state of the traversal of the steps: the names with values, and the live buffers."""
 
-    def __init__(self, program: Program, name: str, is_body: bool) -> None:
+    def __init__(self, program: prog.Program, name: str, is_body: bool) -> None:
         self.program, self.name = program, name
         self.is_body = is_body
         """Whether the inputs that it overwrites are states of a loop, which need not survive a failure."""
@@ -96,14 +66,14 @@ class _Verifier:
         self.fixed = {str(a.base) for a in program.constants}
         self.given = {str(a.base) for a in program.inputs}
         self.replaced = {f"in{k}" for k in program.in_place.values()}
-        self.live: dict[int, Buffer] = {}
+        self.live: dict[int, prog.Buffer] = {}
         """The buffer in each slot."""
-        self.own: set[Buffer] = set()
+        self.own: set[prog.Buffer] = set()
         """Buffers that were allocated, or have taken over a slot."""
         self.finished: set[int] = set(program.in_place)
         self.committed = False
-        self.restored: set[Array] = set()
-        self.step: Step | None = None
+        self.restored: set[prog.Array] = set()
+        self.step: prog.Step | None = None
         for array in (*program.inputs, *program.constants):
             quantities = array.lengths if array.dense else array.lengths + array.strides
             self.known.update((str(array.base), *_names(quantities)))
@@ -132,7 +102,7 @@ class _Verifier:
 
     # --- names
 
-    def reads(self, quantities: Iterable[Quantity | None]) -> None:
+    def reads(self, quantities: Iterable[prog.Quantity | None]) -> None:
         """Check that integers have values."""
         for quantity in quantities:
             if isinstance(quantity, str) and quantity.partition("[")[0] not in self.known:
@@ -150,11 +120,11 @@ class _Verifier:
 
     def on_stack(self, name: str) -> bool:
         """Whether a local is an array of the driver, which may have no elements."""
-        return self.program.locals.get(name, (INTEGER, 0))[0] not in (INTEGER, POINTER)
+        return self.program.locals.get(name, (prog.INTEGER, 0))[0] not in (prog.INTEGER, prog.POINTER)
 
     # --- memory
 
-    def takes(self, buffer: Buffer) -> None:
+    def takes(self, buffer: prog.Buffer) -> None:
         """Record a buffer that is allocated."""
         if buffer in self.own:
             self.fail(f"{memory_name(buffer)} is allocated already")
@@ -165,23 +135,23 @@ class _Verifier:
                 self.fail(f"{memory_name(buffer)} takes slot {slot} of {memory_name(self.live[slot])}, which is live")
             self.live[slot] = buffer
 
-    def slot(self, buffer: Buffer) -> int:
+    def slot(self, buffer: prog.Buffer) -> int:
         if buffer not in self.program.slots:
             self.fail(f"{memory_name(buffer)} has no slot")
         return self.program.slots[buffer]
 
-    def touches(self, array: Array) -> None:
+    def touches(self, array: prog.Array) -> None:
         """Check an array that is read or written: its quantities have values, its memory is live."""
         self.reads((*array.lengths, *array.strides))
         if len(array.lengths) != len(array.strides):
             self.fail(f"{len(array.strides)} strides for {len(array.lengths)} lengths")
         for memory in (array.base, *array.memory):
-            if isinstance(memory, Buffer):
+            if isinstance(memory, prog.Buffer):
                 self._touches_buffer(memory)
             elif memory and memory not in self.known and not self.on_stack(memory):
                 self.fail(f"{memory} has no value yet")
 
-    def _touches_buffer(self, buffer: Buffer) -> None:
+    def _touches_buffer(self, buffer: prog.Buffer) -> None:
         if buffer.output is not None:
             if buffer not in self.own:
                 self.fail(f"{memory_name(buffer)} is not allocated")
@@ -195,7 +165,7 @@ class _Verifier:
             self.own.add(buffer)  # the slot, of the same size, is taken over
             self.live[slot] = buffer
 
-    def writes(self, array: Array) -> None:
+    def writes(self, array: prog.Array) -> None:
         """Check an array that is written."""
         for memory in array.memory:
             if memory in self.fixed:
@@ -206,14 +176,14 @@ class _Verifier:
 
     # --- steps
 
-    def let(self, step: Compute) -> None:
+    def let(self, step: prog.Compute) -> None:
         self._operands(step.operator, OPERATORS, step.operands)
-        self.defines(step.result, INTEGER)
+        self.defines(step.result, prog.INTEGER)
 
-    def guard(self, step: Guard) -> None:
+    def guard(self, step: prog.Guard) -> None:
         self._operands(step.test, TESTS, step.operands)
 
-    def _operands(self, word: str, table: dict[str, int], operands: tuple[Quantity, ...]) -> None:
+    def _operands(self, word: str, table: dict[str, int], operands: tuple[prog.Quantity, ...]) -> None:
         if word not in table:
             self.fail(f"{word} is unknown; expected one of {', '.join(table)}")
         expected = table[word]
@@ -221,45 +191,45 @@ class _Verifier:
             self.fail(f"{word} has {len(operands)} operands; expected {expected or 'two or more'}")
         self.reads(operands)
 
-    def read(self, step: Read) -> None:
+    def read(self, step: prog.Read) -> None:
         self.touches(step.array)
         if step.array.lengths:
             self.fail("an array of rank 0 is expected")
-        self.defines(step.result, INTEGER)
+        self.defines(step.result, prog.INTEGER)
 
-    def fill(self, step: Fill) -> None:
+    def fill(self, step: prog.Fill) -> None:
         self.reads(step.values)
         self.defines(step.local)
         if self.program.locals[step.local] != ("int64", len(step.values)):
             self.fail(f"{step.local} does not hold {len(step.values)} int64")
 
-    def order(self, step: Order) -> None:
+    def order(self, step: prog.Order) -> None:
         self.reads(step.lengths + step.strides)
         if len(step.strides) % max(len(step.lengths), 1):
             self.fail("strides along all loops are expected for each operand")
         self.defines(step.local)
 
-    def allocate(self, step: Allocate) -> None:
+    def allocate(self, step: prog.Allocate) -> None:
         self.reads(step.lengths)
         self.takes(step.buffer)
 
-    def point(self, step: Offset) -> None:
+    def point(self, step: prog.Offset) -> None:
         self.touches(step.array)
         self.reads([step.offset])
         self.defines(step.result)
 
-    def select(self, step: Select) -> None:
+    def select(self, step: prog.Select) -> None:
         self.reads([step.condition])
         self.touches(step.first)
         self.touches(step.second)
         self.defines(step.result)
 
-    def pack(self, step: Pack) -> None:
+    def pack(self, step: prog.Pack) -> None:
         self.touches(step.array)
         self.takes(step.buffer)
         self.defines(step.result)
 
-    def call(self, step: Call) -> None:
+    def call(self, step: prog.Call) -> None:
         if step.kernel:
             self._launch(step.function, step.arguments)
         elif step.function not in specs():
@@ -269,13 +239,13 @@ class _Verifier:
             if found:
                 self.fail(found)
         for argument in flat(step.arguments):
-            if isinstance(argument, Vector):
+            if isinstance(argument, prog.Vector):
                 self.reads(argument.values)
             elif isinstance(argument, str):
                 self.reads([argument])
-            elif isinstance(argument, After):
+            elif isinstance(argument, prog.After):
                 self._launch(argument.kernel, argument.arguments)
-            elif isinstance(argument, Stages):
+            elif isinstance(argument, prog.Stages):
                 for stage in argument.stages:
                     self._launch(stage.kernel, stage.arguments)
         for array in dict.fromkeys(step.reads + step.writes):
@@ -284,7 +254,7 @@ class _Verifier:
             self.writes(array)
         self._check_effects(step)
 
-    def _launch(self, name: str, arguments: tuple[Argument, ...]) -> None:
+    def _launch(self, name: str, arguments: tuple[prog.Argument, ...]) -> None:
         kernel = self.kernels.get(name)
         if kernel is None:
             self.fail(f"{name} is no kernel of the program")
@@ -293,14 +263,14 @@ class _Verifier:
         for kind, argument in zip(kernel.arguments, arguments, strict=True):
             if isinstance(kind, Pointer):
                 dtype = kernel.operands[kind.operand].dtype
-                if not isinstance(argument, Array) or not _fits(argument.dtype, dtype):
+                if not isinstance(argument, prog.Array) or not _fits(argument.dtype, dtype):
                     self.fail(f"{name} is given {_shown(argument)} for an array of {dtype}")
             elif isinstance(kind, (Extent, Stride)):
                 if not isinstance(argument, (int, str)):
                     self.fail(f"{name} is given {_shown(argument)} for an integer")
                 self.reads([argument])
 
-    def _check_effects(self, step: Call) -> None:
+    def _check_effects(self, step: prog.Call) -> None:
         writes, reads = effects_of(step, self.kernels)
         missing = [a for a in dict.fromkeys(writes) if a.base != "" and a not in step.writes]
         missing += [a for a in dict.fromkeys(reads) if a.base != "" and a not in step.reads + step.writes]
@@ -313,28 +283,28 @@ class _Verifier:
                 if read.base == written.base and read.base != "" and _elsewhere(read, written):
                     self.fail(f"{_shown(read)} is read at other places than it is written at")
 
-    def commit(self, step: Commit) -> None:
+    def commit(self, step: prog.Commit) -> None:
         self.committed = True
 
-    def restore(self, step: Restore) -> None:
-        for array in arrays_of(step):
+    def restore(self, step: prog.Restore) -> None:
+        for array in prog.arrays_of(step):
             self.touches(array)
         self.restored.add(step.array)
 
-    def host(self, step: Host) -> None:
+    def host(self, step: prog.Host) -> None:
         for array in step.reads:
             self.touches(array)
         for name in (*step.results, *step.lengths):
             self.defines(name)
 
-    def loop(self, step: Loop) -> None:
+    def loop(self, step: prog.Loop) -> None:
         self._runs(step.body)
         self.reads([step.steps])
         if step.count is not None:
-            self.defines(step.count, INTEGER)
+            self.defines(step.count, prog.INTEGER)
         self._results(step)
 
-    def choice(self, step: Choice) -> None:
+    def choice(self, step: prog.Choice) -> None:
         for number in step.bodies:
             self._runs(number)
         self.reads([step.condition])
@@ -344,40 +314,40 @@ class _Verifier:
         if number >= len(self.program.bodies):
             self.fail(f"there is no body {number}")
 
-    def _results(self, step: Loop | Choice) -> None:
+    def _results(self, step: prog.Loop | prog.Choice) -> None:
         results = set(step.results)
         for array, made in zip(step.results, step.made, strict=True):
             for name in _names(array.lengths):
                 if name not in self.known:  # a length that the step finds out
-                    self.defines(name, INTEGER)
-            if made and isinstance(array.base, Buffer):
+                    self.defines(name, prog.INTEGER)
+            if made and isinstance(array.base, prog.Buffer):
                 self.takes(array.base)
             elif not made:
                 self.touches(array)
             self.writes(array)
-        for array in arrays_of(step):
+        for array in prog.arrays_of(step):
             if array not in results:
                 self.touches(array)
 
-    def finish(self, step: Finish) -> None:
+    def finish(self, step: prog.Finish) -> None:
         self.touches(step.array)
         if step.output in self.finished:
             self.fail(f"output {step.output} is finished already")
         self.finished.add(step.output)
 
-    def release(self, step: Release) -> None:
+    def release(self, step: prog.Release) -> None:
         if step.slot not in self.live:
             self.fail(f"slot {step.slot} holds nothing")
         del self.live[step.slot]
 
 
-def _names(quantities: Iterable[Quantity]) -> Iterable[str]:
+def _names(quantities: Iterable[prog.Quantity]) -> Iterable[str]:
     return (n.partition("[")[0] for n in quantities if isinstance(n, str))
 
 
-def _shown(argument: Argument) -> str:
+def _shown(argument: prog.Argument) -> str:
     """Return the address of an array; another argument as it is."""
-    return memory_name(argument.base) if isinstance(argument, Array) else str(argument)
+    return memory_name(argument.base) if isinstance(argument, prog.Array) else str(argument)
 
 
 def _fits(dtype: str, expected: str) -> bool:
@@ -386,27 +356,27 @@ def _fits(dtype: str, expected: str) -> bool:
     return dtype == expected or (expected.startswith("uint") and same_size)
 
 
-def _elsewhere(read: Array, written: Array) -> bool:
+def _elsewhere(read: prog.Array, written: prog.Array) -> bool:
     """Whether an element may be read after its memory was overwritten by another one."""
     return (read.lengths, read.strides) != (written.lengths, written.strides) and 0 not in read.strides
 
 
 _RULES: dict[type[Any], Callable[[_Verifier, Any], None]] = {
-    Compute: _Verifier.let,
-    Guard: _Verifier.guard,
-    Read: _Verifier.read,
-    Fill: _Verifier.fill,
-    Order: _Verifier.order,
-    Allocate: _Verifier.allocate,
-    Offset: _Verifier.point,
-    Select: _Verifier.select,
-    Pack: _Verifier.pack,
-    Call: _Verifier.call,
-    Commit: _Verifier.commit,
-    Restore: _Verifier.restore,
-    Host: _Verifier.host,
-    Loop: _Verifier.loop,
-    Choice: _Verifier.choice,
-    Finish: _Verifier.finish,
-    Release: _Verifier.release,
+    prog.Compute: _Verifier.let,
+    prog.Guard: _Verifier.guard,
+    prog.Read: _Verifier.read,
+    prog.Fill: _Verifier.fill,
+    prog.Order: _Verifier.order,
+    prog.Allocate: _Verifier.allocate,
+    prog.Offset: _Verifier.point,
+    prog.Select: _Verifier.select,
+    prog.Pack: _Verifier.pack,
+    prog.Call: _Verifier.call,
+    prog.Commit: _Verifier.commit,
+    prog.Restore: _Verifier.restore,
+    prog.Host: _Verifier.host,
+    prog.Loop: _Verifier.loop,
+    prog.Choice: _Verifier.choice,
+    prog.Finish: _Verifier.finish,
+    prog.Release: _Verifier.release,
 }

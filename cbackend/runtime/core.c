@@ -11,6 +11,7 @@
 #include "blas_gate.c"
 #endif
 #include "../driver/looped.h"
+#include "copies.c"
 #include "table.c"
 #ifndef AG_ALONE
 #include "forks.c"

@@ -6,6 +6,7 @@
 #include "blas_gate.c"
 #endif
 #include "../driver/looped.h"
+#include "copies.c"
 
 static ag_runtime table = {
     /* without products and solvers, which are installed later */
@@ -48,6 +49,7 @@ static ag_runtime table = {
     .span_count = ag_span_count,
     .looped = ag_looped,
     .step_count = ag_step_count,
+    .copies = &copies,
 };
 
 /* main: the identity of Python's main thread.  threads: the default number for a call. */

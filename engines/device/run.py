@@ -6,21 +6,8 @@ from functools import partial
 from typing import Any
 
 from ...cbackend.kernels.memory.spec import COPY
+from ...cbackend.program import program as prog
 from ...cbackend.program.arithmetic import computed, holds
-from ...cbackend.program.program import (
-    Allocate,
-    Array,
-    Call,
-    Compute,
-    Fill,
-    Guard,
-    Host,
-    Loop,
-    Offset,
-    Pack,
-    Read,
-    Select,
-)
 from ...ops.core.interpret import evaluate_node
 from .loops import run_loop
 from .moves import Moving, SumToKernel
@@ -58,7 +45,7 @@ def _run_moves(kernel: Moving, section: Section, values: Values, name: str) -> N
     call = values.call
     is_hosted = False
     for step in section.steps:
-        if not isinstance(step, Call):
+        if not isinstance(step, prog.Call):
             _RUN[type(step)](step, section, values, name)
         elif not is_hosted:
             is_hosted = _is_small(kernel, section.operands, values)
@@ -72,27 +59,27 @@ def _run_moves(kernel: Moving, section: Section, values: Values, name: str) -> N
                 _run_by_numpy(section, section.operands, values, name)
 
 
-def _compute(step: Compute, section: Section, values: Values, name: str) -> None:
+def _compute(step: prog.Compute, section: Section, values: Values, name: str) -> None:
     found = computed(step, values.numbers)
     if found is None:
         raise Unplanned
     values.numbers[step.result] = found
 
 
-def _guard(step: Guard, section: Section, values: Values, name: str) -> None:
+def _guard(step: prog.Guard, section: Section, values: Values, name: str) -> None:
     if not holds(step, values.numbers):
         raise Unplanned
 
 
-def _read(step: Read, section: Section, values: Values, name: str) -> None:
+def _read(step: prog.Read, section: Section, values: Values, name: str) -> None:
     values.numbers[step.result] = int(values.on_host(step.array))
 
 
-def _pack(step: Pack, section: Section, values: Values, name: str) -> None:
+def _pack(step: prog.Pack, section: Section, values: Values, name: str) -> None:
     values.pack(step, partial(values.schedule.copies.copied, call=values.call))
 
 
-def _run_node(step: Call | Host, section: Section, values: Values, name: str) -> None:
+def _run_node(step: prog.Call | prog.Host, section: Section, values: Values, name: str) -> None:
     """Run a node by its kernel; by NumPy if it has none, is small or empty, or NumPy must report an error."""
     kernel = section.placement.kernel
     made = None if kernel is None else _launched(kernel, step.reads, section.results, values)
@@ -105,19 +92,19 @@ def _run_node(step: Call | Host, section: Section, values: Values, name: str) ->
         values.steady.update(result.base for result in section.results)
 
 
-def _run_by_numpy(section: Section, operands: tuple[Array, ...], values: Values, name: str) -> None:
+def _run_by_numpy(section: Section, operands: tuple[prog.Array, ...], values: Values, name: str) -> None:
     found = evaluate_node(section.placement.node, [values.on_host(a) for a in operands], name)
     for result, value in zip(section.results, found, strict=True):
         values.know_result(result, value)
 
 
-def _is_small(kernel: Any, operands: tuple[Array, ...], values: Values) -> bool:
+def _is_small(kernel: Any, operands: tuple[prog.Array, ...], values: Values) -> bool:
     """Whether NumPy runs a node, as all nodes so far are small."""
     call = values.call
     return bool(call.small) and call.leaves_to_host(kernel.work([_Shaped(values.shape(a)) for a in operands]))
 
 
-def _launched(kernel: Any, reads: tuple[Array, ...], results: tuple[Array, ...], values: Values) -> Any:
+def _launched(kernel: Any, reads: tuple[prog.Array, ...], results: tuple[prog.Array, ...], values: Values) -> Any:
     """Return the results of a kernel; None if NumPy must run the node."""
     if _is_small(kernel, reads, values):
         return None
@@ -139,16 +126,16 @@ class _Shaped:
 
 
 _RUN: dict[type[Any], Any] = {
-    Allocate: lambda step, section, values, name: None,
-    Compute: _compute,
-    Guard: _guard,
-    Read: _read,
-    Fill: lambda step, section, values, name: values.fill(step),
-    Offset: lambda step, section, values, name: values.point(step),
-    Select: lambda step, section, values, name: values.point(step),
-    Pack: _pack,
-    Call: _run_node,
-    Host: _run_node,
-    Loop: lambda step, section, values, name: run_loop(step, section.results, values, name, run_steps),
+    prog.Allocate: lambda step, section, values, name: None,
+    prog.Compute: _compute,
+    prog.Guard: _guard,
+    prog.Read: _read,
+    prog.Fill: lambda step, section, values, name: values.fill(step),
+    prog.Offset: lambda step, section, values, name: values.point(step),
+    prog.Select: lambda step, section, values, name: values.point(step),
+    prog.Pack: _pack,
+    prog.Call: _run_node,
+    prog.Host: _run_node,
+    prog.Loop: lambda step, section, values, name: run_loop(step, section.results, values, name, run_steps),
 }
 """The action of each step.  Others have none here: see schedule.py."""

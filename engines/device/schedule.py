@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from ...cbackend.ctext.device import needs_float64
+from ...cbackend.program import program as prog
 from ...cbackend.program.buffers import last_uses
 from ...cbackend.program.plan import plan_by
 from ...cbackend.program.planned import plan_of
@@ -23,20 +24,6 @@ from ...cbackend.program.planner import Planner
 from ...cbackend.program.planners.host import plan_host
 from ...cbackend.program.planners.loops import quantities
 from ...cbackend.program.planners.views import broadcast
-from ...cbackend.program.program import (
-    Allocate,
-    Array,
-    Call,
-    Finish,
-    Host,
-    Loop,
-    Memory,
-    Pack,
-    Program,
-    Read,
-    Release,
-    Step,
-)
 from ...graph import Apply, FunctionGraph, Variable
 from ...graph.dims import opaque_dims
 from ...graph.types import numpy_dtype
@@ -67,7 +54,7 @@ DeviceKernel = PartsKernel | ItemsKernel | GroupsKernel | ProductKernel | Vector
 TO_PLACES = (PartsKernel, ItemsKernel, GroupsKernel, ProductKernel, VectorProductKernel)
 """Kernels that can write their results to given arrays."""
 LAUNCH, VIEW, LENGTH, SCALAR, HOST, LOOP = "launch", "view", "length", "scalar", "host", "loop"
-_NOT_RUN = (Finish, Release)
+_NOT_RUN = (prog.Finish, prog.Release)
 """Steps without an action here: `Section.unused` ends lives, and outputs may be views."""
 
 
@@ -89,10 +76,10 @@ class Section:
     """The steps of a node, its operands and results, and the memory that no later section reads."""
 
     placement: Placement
-    operands: tuple[Array, ...]
-    steps: tuple[Step, ...]
-    results: tuple[Array, ...]
-    unused: tuple[Memory, ...]
+    operands: tuple[prog.Array, ...]
+    steps: tuple[prog.Step, ...]
+    results: tuple[prog.Array, ...]
+    unused: tuple[prog.Memory, ...]
 
 
 @record(eq=False)
@@ -104,15 +91,15 @@ class Schedule:
     `returned`: the memory that they may lie in.  `copies`: the kernels that copy.
     """
 
-    program: Program
+    program: prog.Program
     sections: tuple[Section, ...]
     bodies: tuple[Schedule, ...]
-    host: frozenset[Memory]
-    device: frozenset[Memory]
-    constants: dict[Memory, Place]
+    host: frozenset[prog.Memory]
+    device: frozenset[prog.Memory]
+    constants: dict[prog.Memory, Place]
     fixed: dict[str, int]
-    outputs: tuple[Array, ...]
-    returned: frozenset[Memory]
+    outputs: tuple[prog.Array, ...]
+    returned: frozenset[prog.Memory]
     copies: Copies
 
     def placements(self) -> Iterator[Placement]:
@@ -120,7 +107,7 @@ class Schedule:
         for section in self.sections:
             yield section.placement
             for step in section.steps:
-                if isinstance(step, Loop):
+                if isinstance(step, prog.Loop):
                     yield from self.bodies[step.body].placements()
 
 
@@ -244,18 +231,18 @@ def _plan_call(p: Planner, node: Apply, kernel: DeviceKernel) -> bool:
 # --- the schedule
 
 
-def _scheduled(program: Program, known: dict[Apply, Placement], copies: Copies) -> Schedule:
+def _scheduled(program: prog.Program, known: dict[Apply, Placement], copies: Copies) -> Schedule:
     """Return the schedule of a program and its bodies."""
     bodies = tuple(_scheduled(body, known, copies) for body in program.bodies)
-    outputs = tuple(step.array for step in program.steps if isinstance(step, Finish))
+    outputs = tuple(step.array for step in program.steps if isinstance(step, prog.Finish))
     returned = frozenset(m for array in outputs for m in array.memory)
     sections = _sections(program, known, returned)
-    host, there = set[Memory](), set[Memory]()
+    host, there = set[prog.Memory](), set[prog.Memory]()
     for section in sections:
         for step in section.steps:
             host.update(m for a in _read_by_host(step, section) for m in a.memory)
             there.update(m for a in _read_by_device(step, section) for m in a.memory)
-    constants, fixed = dict[Memory, Place](), dict[str, int]()
+    constants, fixed = dict[prog.Memory, Place](), dict[str, int]()
     for array, constant in zip(program.constants, program.graph.constants, strict=True):
         constants[array.base] = Place(array, np.asarray(constant.data, order="C"), is_constant=True)
         fixed.update((n, m) for n, m in zip(array.lengths, constant.data.shape, strict=True) if isinstance(n, str))
@@ -263,9 +250,11 @@ def _scheduled(program: Program, known: dict[Apply, Placement], copies: Copies) 
     return Schedule(program, sections, bodies, *sides, constants, fixed, outputs, returned, copies)
 
 
-def _sections(program: Program, known: dict[Apply, Placement], returned: frozenset[Memory]) -> tuple[Section, ...]:
+def _sections(
+    program: prog.Program, known: dict[Apply, Placement], returned: frozenset[prog.Memory]
+) -> tuple[Section, ...]:
     """Return the steps of each node.  `returned`: memory that outputs lie in."""
-    steps: list[list[Step]] = [[] for _ in program.sites]
+    steps: list[list[prog.Step]] = [[] for _ in program.sites]
     for step in program.steps:
         if not isinstance(step, _NOT_RUN):
             steps[step.site].append(step)
@@ -275,7 +264,7 @@ def _sections(program: Program, known: dict[Apply, Placement], returned: frozens
     for number, site in enumerate(program.sites):  # NumPy may run a node, whose numbers are known already
         ends.update((m, max(number, ends.get(m, number))) for a in site.operands for m in a.memory)
     kept = returned.union(a.base for a in program.constants)
-    unused: list[list[Memory]] = [[] for _ in steps]
+    unused: list[list[prog.Memory]] = [[] for _ in steps]
     for memory, last in ends.items():
         if memory not in kept:
             unused[last].append(memory)
@@ -285,24 +274,24 @@ def _sections(program: Program, known: dict[Apply, Placement], returned: frozens
     )
 
 
-def _without_allocations(steps: list[Step], placement: Placement) -> list[Step]:
+def _without_allocations(steps: list[prog.Step], placement: Placement) -> list[prog.Step]:
     """Return the steps of a node; a kernel that is called once for all results allocates them itself."""
-    return steps if isinstance(placement.kernel, Moving) else [s for s in steps if not isinstance(s, Allocate)]
+    return steps if isinstance(placement.kernel, Moving) else [s for s in steps if not isinstance(s, prog.Allocate)]
 
 
-def _read_by_host(step: Step, section: Section) -> Sequence[Array]:
-    if isinstance(step, Read):
+def _read_by_host(step: prog.Step, section: Section) -> Sequence[prog.Array]:
+    if isinstance(step, prog.Read):
         return (step.array,)
-    if isinstance(step, (Host, Call)):
+    if isinstance(step, (prog.Host, prog.Call)):
         kernel = section.placement.kernel
         return [a for k, a in enumerate(step.reads) if kernel is None or k in kernel.numbers]
     return ()
 
 
-def _read_by_device(step: Step, section: Section) -> Sequence[Array]:
-    if isinstance(step, (Host, Call)):
+def _read_by_device(step: prog.Step, section: Section) -> Sequence[prog.Array]:
+    if isinstance(step, (prog.Host, prog.Call)):
         kernel = section.placement.kernel
         return [] if kernel is None else [a for k, a in enumerate(step.reads) if k not in kernel.numbers]
-    if isinstance(step, Loop):
+    if isinstance(step, prog.Loop):
         return (*step.sequences, *step.states, *step.others)
-    return (step.array,) if isinstance(step, Pack) else ()
+    return (step.array,) if isinstance(step, prog.Pack) else ()

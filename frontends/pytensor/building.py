@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -147,4 +148,4 @@ def origin_of(node: Any) -> Origin:
     return tuple(SourceLine(*p) for p in found)
 
 
-_LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("pytensor", "pymc"))
+_LIBRARIES = (*(f"{os.sep}{name}{os.sep}" for name in ("pytensor", "pymc")), functools.__file__)

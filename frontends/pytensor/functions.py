@@ -19,7 +19,7 @@ from ...database import optdb
 from ...function.compiled import Function
 from ...function.mode import as_mode
 from ...record.forks import ProcessLock
-from .forms import Form
+from .forms import Form, GeneratorForm
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
@@ -82,9 +82,16 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         if direct is _UNKNOWN:
             direct = self._direct = self._direct_call()
         if direct is None or kwargs or output_subset is not None or not self._fits(args):
-            with self._one_at_a_time:  # PyTensor puts arguments into cells that all calls share
+            with self._one_at_a_time, Drawing(self._generators()):  # PyTensor's cells of arguments belong to all calls
                 return super().__call__(*args, output_subset=output_subset, **kwargs)
         return direct(*args)
+
+    def _generators(self) -> list[list[Any]]:
+        """Return the cells of generators among the inputs."""
+        if self.compiled.is_plain:
+            return []
+        forms = zip(self.compiled.inputs, self.input_storage, strict=True)
+        return [container.storage for form, container in forms if isinstance(form, GeneratorForm)]
 
     def _fits(self, args: tuple[Any, ...]) -> bool:
         """Return whether the arguments are arrays of just the right dtype and rank."""
@@ -145,9 +152,10 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         for k, container in self.update_input_storage:
             own = [form for form, cell in stored if cell is container.storage]
             updates.append((k, first[k], first[k + 1], own[0] if own else outputs[k], container.storage))
+        generators = [cell for form, cell in stored if isinstance(form, GeneratorForm)]
 
         def ordered(*args: Any) -> Any:
-            with self._one_at_a_time:
+            with self._one_at_a_time, Drawing(generators):
                 arrays = [a for form, cell in stored for a in form.arrays(cell[0])]
                 try:
                     found = run(*args, *arrays)
@@ -161,6 +169,27 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
             return found[0] if single else found[:returned]
 
         return ordered
+
+
+class Drawing:
+    """The locks of the generators in these cells, which NumPy takes for its own draws: `with Drawing(cells): ...`.
+
+    So functions that share a generator, and threads that draw from it by NumPy, lose no draw and make none twice.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, cells: Sequence[list[Any]]) -> None:
+        held = {id(cell[0]): cell[0].bit_generator.lock for cell in cells if cell[0] is not None}
+        self._held: list[Any] = [held[key] for key in sorted(held)]  # one order for all, or two could wait forever
+
+    def __enter__(self) -> None:
+        for lock in self._held:
+            lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        for lock in self._held:
+            lock.release()
 
 
 class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above

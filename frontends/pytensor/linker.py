@@ -21,6 +21,7 @@ _WORDS: tuple[tuple[str, str, type[Exception]], ...] = (
     ("whose pattern does not broadcast", "Runtime broadcasting not allowed", ValueError),
     (" in dimshuffle(", "Attempting to squeeze axes with size not equal to one", ValueError),
     ("SpecifyShape: expected length", "SpecifyShape", AssertionError),
+    (" has length ", "The type's shape is not compatible with the data's; declare None for such a length", TypeError),
     (BATCHES, "Shapes must match along batch", TypeError),
 )  # fmt: skip
 """PyTensor's words and class of error by what our message has."""

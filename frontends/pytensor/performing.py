@@ -9,15 +9,15 @@ import numpy as np
 from pytensor.graph.basic import Apply as PyTensorApply
 from pytensor.graph.basic import Constant as PyTensorConstant
 
-from ...graph import Kind, Lacks, TensorType
+from ...graph import Lacks, TensorType
 from ...graph import Variable as CoreVariable
-from ...ops.core.tensor import HostOp, outputs_of
+from ...ops.core.tensor import ForeignOp, outputs_of
 from ...record import record
 from .forms import form_of
 
 
 @record(eq=False)
-class Perform(HostOp):
+class Perform(ForeignOp):
     """A node of PyTensor, computed by the `perform` of its op.
 
     `node`: the node on inputs of its own, so that it holds no graph; `key`: what equal nodes have in common.
@@ -26,9 +26,6 @@ class Perform(HostOp):
     node: Any
     key: Any
     results: tuple[TensorType, ...]
-    fallible = True
-    fingerprint = None
-    picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(
         lengths="its perform decides them",
         derivative="PyTensor differentiates before a function is compiled",
@@ -40,14 +37,9 @@ class Perform(HostOp):
     def name(self) -> str:  # type: ignore[override]
         return str(self.node.op)
 
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Perform) and (self.key, self.results) == (other.key, other.results)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
+    @property
+    def identity(self) -> Any:
+        return self.key, self.results
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         return self.results

@@ -143,7 +143,7 @@ class _Build:
             for h in self.held:
                 h.take(args[h.place])
             if self.settings.quantize is None:
-                compiled.function = freeze(outputs, inputs=self.inputs, **options)
+                compiled.function = freeze(outputs, inputs=self.inputs, borrow=self.settings.borrow, **options)
             else:
                 compiled.function = quantize(outputs, self._samples(), inputs=self.inputs, **options)
             compiled.run = runner(compiled.function, self.passed, (), results)

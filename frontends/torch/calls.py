@@ -83,10 +83,12 @@ def runner(
     """
     static = [h.place for h in held]
     mutated = [h for h in held if h.mutated]
-    plain = all(is_tensor for _, is_tensor in passed)
-    places = [place for place, _ in passed]
     static_of = _getter(static)
+    arrays_of = _reader(passed)
+    needs_args = any(type(r) is Given for r in results)
     pointers: list[int] = []
+    copies: list[Held] = []
+    one = len(results) == 1 and type(results[0]) is Whole
     as_is = all(type(r) is Whole for r in results)
     from_numpy, asarray = torch.from_numpy, np.asarray
 
@@ -94,28 +96,42 @@ def runner(
         pointers[:] = map(pointer_of, static_of(args))
         for h in held:
             h.take(args[h.place])
+        copies[:] = [h for h in held if h.is_copy]
 
     def run(args: list[Any]) -> list[Any]:
         if static and ([*map(pointer_of, static_of(args))] != pointers or copies):
             take(args)
-            copies[:] = [h for h in held if h.is_copy]
-        if plain:
-            arrays = [(t.detach() if t.requires_grad else t).numpy() for t in [args[k] for k in places]]
-        else:
-            arrays = [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
+        arrays = arrays_of(args)
         kept = args[:] if needs_args else None
         args.clear()
         found = function(*arrays)
         for h in mutated:
             h.give_back()
+        if one:
+            return [from_numpy(asarray(found[0]))]
         if as_is:
             return [from_numpy(asarray(v)) for v in found]
         given = iter(found)
         return [r.made(given, kept) for r in results]
 
-    copies: list[Held] = []
-    needs_args = any(type(r) is Given for r in results)
     return run
+
+
+def _reader(passed: Sequence[tuple[int, bool]]) -> Callable[[list[Any]], list[np.ndarray]]:
+    """Return a function from the arguments of a call to the arrays of the function's inputs, over the same memory."""
+    asarray = np.asarray
+    if len(passed) == 1 and passed[0][1]:
+        place = passed[0][0]
+
+        def single(args: list[Any]) -> list[np.ndarray]:
+            t = args[place]
+            return [(t.detach() if t.requires_grad else t).numpy()]
+
+        return single
+    if all(is_tensor for _, is_tensor in passed):
+        places = [place for place, _ in passed]
+        return lambda args: [(t.detach() if t.requires_grad else t).numpy() for t in [args[k] for k in places]]
+    return lambda args: [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:

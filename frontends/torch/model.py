@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from ... import ops as T
@@ -21,9 +22,16 @@ from ...record.cached import cached_property
 from .arguments import Arguments, Fixed
 from .building import Conversion, ConversionError
 from .decompositions import export_decompositions
-from .dtypes import array_of, as_dtype, require_plain, tensor_of, type_of
+from .dtypes import Unsupported, array_of, as_dtype, require_plain, tensor_of, type_of
+from .origins import user_line
 from .performing import SCALAR_TYPES
 from .symbols import lengths
+
+MUTATIONS = {
+    kind
+    for kind in OutputKind
+    if kind.name in ("BUFFER_MUTATION", "PARAMETER_MUTATION")  # PyTorch 2.6 has the first
+}
 
 
 class TorchModel(ImportedModel):
@@ -94,7 +102,15 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
     if example_inputs is None and kwargs is None:
         raise TypeError("from_torch: a module needs example_inputs, a tuple of its arguments")
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs or ())
-    return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
+    try:
+        return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
+    except GuardOnDataDependentSymNode as error:
+        line = user_line(error.__traceback__)
+        place, reason = f" ({line})" if line else "", str(error).partition(".  ")[0].splitlines()[0]
+        raise ConversionError(
+            f"from_torch: {type(source).__name__} decides by a value that only a call knows{place}: {reason}; "
+            "use torch.cond or torch.where, or torch.compile, which runs such lines in Python"
+        ) from error
 
 
 class _Reader:
@@ -127,6 +143,18 @@ class _Reader:
         ]
 
     def _term(self, spec: Any, value: Any) -> Any:
+        """Return the value of ours for an input.  Raises ConversionError for a tensor that no array holds."""
+        try:
+            return self._term_of(spec, value)
+        except Unsupported as error:
+            what = "input" if spec.kind is InputKind.USER_INPUT else spec.kind.name.lower().replace("_", " ")
+            name = spec.target or spec.arg.name
+            raise ConversionError(
+                f"from_torch: the {what} {name}: {error}; convert it, as by module.float(), or use "
+                "torch.compile, which lets PyTorch run it"
+            ) from error
+
+    def _term_of(self, spec: Any, value: Any) -> Any:
         if spec.kind is InputKind.USER_INPUT:
             kind = _kind_of(value)
             if kind is None:
@@ -201,7 +229,7 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
     updates: dict[Any, Any] = {}
     places: list[Any] = []
     for spec, value in zip(program.graph_signature.output_specs, found, strict=True):
-        if spec.kind is OutputKind.BUFFER_MUTATION:
+        if spec.kind in MUTATIONS:
             variable = reader.parameters[spec.target]
             updates[variable] = as_dtype(value, variable.dtype)
         elif spec.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT):

@@ -6,7 +6,9 @@ import inspect
 import os
 import re
 import sys
+import traceback
 from functools import cache
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -16,6 +18,7 @@ from ...graph.provenance import Origin
 from .table import name_of_op
 
 _FOLDER = os.path.dirname(torch.__file__) + os.sep
+_PACKAGE = os.path.dirname(__file__) + os.sep
 _ROOT = re.compile(r"""^L\[['"]\w+['"]\]\.?""")
 _PART = re.compile(r"""_modules\[['"]([^'"]*)['"]\]""")
 
@@ -49,6 +52,13 @@ def origin_of(node: torch.fx.Node) -> Origin:
     if not chosen:
         return (SourceLine("", 0, module),) if module else ()
     return (SourceLine(*chosen[0], module),)
+
+
+def user_line(trace: TracebackType | None) -> SourceLine | None:
+    """Return the innermost line outside PyTorch and this package of an error's traceback; None if there is none."""
+    found = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(trace)]
+    own = [(file, line) for file, line in found if not _is_torch(file) and not file.startswith(_PACKAGE)]
+    return SourceLine(*own[-1]) if own else None
 
 
 def _places(trace: str) -> list[tuple[str, int]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 
-from ...graph import Kind, Lacks, TensorType, Variable
-from ...ops.core.tensor import HostOp, constant, outputs_of
+from ...graph import Lacks, TensorType, Variable
+from ...ops.core.tensor import ForeignOp, constant, outputs_of
 from ...record import record
-from .dtypes import array_of, name_of, require_plain, tensor_of, type_of
+from .dtypes import Unsupported, array_of, name_of, require_plain, tensor_of, type_of
 from .table import name_of_op
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ SCALAR_TYPES = {int: "int64", float: "float64", bool: "bool", torch.SymInt: "int
 """The dtype of a scalar that stands for a number of a traced graph."""
 
 
+QUANTIZING = ("quantize_", "_make_per_", "_empty_affine_quantized", "_empty_per_channel_affine_quantized")
+"""Beginnings of the names of ops whose results are quantized tensors."""
+
+
 @record(eq=False)
-class Perform(HostOp):
+class Perform(ForeignOp):
     """A call of an op of PyTorch.
 
     `target`: the op; `form`: its arguments, with a `Place` for each value that is computed; `results`: our types.
@@ -36,10 +40,7 @@ class Perform(HostOp):
     kinds: tuple[bool, ...]
     """For each operand whether it is a tensor, else a number."""
     ordered: bool = False
-    fallible = True
     folds = False
-    fingerprint = None
-    picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(
         lengths="PyTorch decides them",
         derivative="PyTorch differentiates before a graph is compiled",
@@ -50,15 +51,6 @@ class Perform(HostOp):
     @property
     def name(self) -> str:  # type: ignore[override]
         return name_of_op(self.target)
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return self.results
@@ -103,7 +95,12 @@ def _filled(form: Any, values: Any) -> Any:
 
 
 def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> Any:
-    """Return the results of a node that PyTorch runs, on values of ours."""
+    """Return the results of a node that PyTorch runs, on values of ours.
+
+    Raises Unsupported for an op that makes quantized tensors: their traced values do not show it.
+    """
+    if name_of_op(node.target).partition(".")[2].startswith(QUANTIZING):
+        raise Unsupported("its result is a quantized tensor, expected a dense one")
     operands: list[Any] = []
     kinds: list[bool] = []
 

@@ -11,14 +11,16 @@ class Settings(NamedTuple):
 
     `mode`: a mode of `ag.function` or the text of a query; `threads`: how many a call may use; `winograd`: transform
     convolutions of 3 x 3, faster and less exact; `freeze`: take parameters as constants in graphs of inference, so that
-    later changes of them are not seen; `quantize`: arguments of typical calls, by which frozen layers are computed in 8
-    bits; `profile`: keep run profiles; `strict`: refuse ops without a converter.
+    later changes of them are not seen; `borrow`: frozen parameters stay in the module's memory, which must not be
+    written to afterwards; `quantize`: arguments of typical calls, by which frozen layers are computed in 8 bits;
+    `profile`: keep run profiles; `strict`: refuse ops without a converter.
     """
 
     mode: Any = None
     threads: int | None = None
     winograd: bool = False
     freeze: bool = False
+    borrow: bool = False
     quantize: Any = None
     profile: bool = False
     strict: bool = False

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NamedTuple, Union
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, Kind, Lacks, NoGradient, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Lacks, NoGradient, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...graph.types import dtype_name
 from ...record import record
 from ...record.quoting import one_line
 from ..core.checks import shown
-from ..core.tensor import HostOp, as_tensor
+from ..core.tensor import ForeignOp, as_tensor
 from ..shapes.lengths import as_length, known_length, lengths_of, tensor_to_dim
 from .batching import Examples, Flags, NoBatch, require_shared
 
@@ -52,7 +52,7 @@ class Level(NamedTuple):
 
 
 @record(repr=False)
-class Callback(HostOp):
+class Callback(ForeignOp):
     """`function` of arrays.  `types`: of the results; `known`: for each axis of them a length, or the number of one.
 
     `levels`: the `ag.vmap`s around it, the innermost first.
@@ -67,13 +67,7 @@ class Callback(HostOp):
     """For each axis of each result the number of the operand that has its length; None for an axis without one."""
     method: str | None = None
     levels: tuple[Level, ...] = ()
-    fallible = True
-    fingerprint = None
-    picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(operations="its function says nothing of them")
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -60,6 +60,13 @@ def bits_of_bfloat16(dtypes: tuple[Operand, ...]) -> Loop:
     return ("uint16",), "float32"
 
 
+def rounded_to_bfloat16(dtypes: tuple[Operand, ...]) -> Loop:
+    """Return a float32 operand and a uint16 result."""
+    if any(d != "float32" and d is not float for d in dtypes):
+        raise TypeError("expected float32")
+    return ("float32",), "uint16"
+
+
 def _folded(rule: Rule, dtypes: tuple[Operand, ...]) -> Loop:
     """One dtype for all operands: that of the nested binary ops, Python numbers taken last."""
     in_turn = sorted(dtypes, key=lambda d: isinstance(d, type))

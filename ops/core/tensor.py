@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_name
+from ...graph import DTYPES, Constant, Kind, Lacks, Op, TensorType, Variable, dtype_name
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, numpy_dtype
 from ...record import lazy
@@ -452,6 +452,32 @@ class HostOp(TensorOp):
     lacks: ClassVar[Lacks] = Lacks(
         planner="NumPy computes it, as a host step", work="NumPy computes it, as a host step"
     )
+
+
+class ForeignOp(HostOp):
+    """Op that code of a user or of another package computes, as a host step.
+
+    It may fail, and has no parameters that a cache or a text could know it by.  Two are equal if their `identity` is;
+    by default each is equal to itself alone.
+    """
+
+    fallible = True
+    fingerprint = None
+    picture: ClassVar[Kind] = Kind.OTHER
+
+    @property
+    def identity(self) -> Any:
+        """The key that equal ops have in common."""
+        return id(self)
+
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.identity == self.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
 
 def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:

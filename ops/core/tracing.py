@@ -91,6 +91,8 @@ class Trace:
     checks     the conditions that the compiled function checks
     running    the functions of the user that run now, as often as they call themselves
     recursion  the number of those calls of functions by themselves
+    catches    the errors that the function catches, see tracing/catching.py
+    checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
     """
 
     def __init__(self, of_call: bool = False) -> None:
@@ -113,6 +115,8 @@ class Trace:
         self.checks: list[Any] = []
         self.running: dict[Any, int] = {}
         self.recursion: int = 0
+        self.checkpoint: Any = None
+        self.catches: list[Any] = []
         self._tokens: list[Token[Trace | None]] = []
 
     def __enter__(self) -> Trace:

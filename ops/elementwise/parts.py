@@ -16,7 +16,7 @@ from ..core.typing import TensorLike
 from ..writing import code, latex
 from . import special
 from .arithmetic import maximum, minimum, mul
-from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template
+from .c_forms import CHOICE, ITSELF, Binding, Form, call, helper, library, template
 from .pointwise import Elementwise, plain_op, ufunc_op, unary_op
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "angle", "clip", "conj", "copysign", "fill", "from_bfloat16", "imag", "real", "stop_gradient", "switch",
+    "to_bfloat16",
 ]  # fmt: skip
 
 
@@ -175,4 +176,11 @@ from_bfloat16: Unary = plain_op(
     meaning="The float32 numbers of bfloat16 numbers that are given by their bits, as uint16.",
     derivative=(None,),
     c={"u": template("((union {{ u32 u; f32 f; }}){{ (u32){0} << 16 }}).f", Binding.UNARY)},
+)
+to_bfloat16: Unary = plain_op(
+    "to_bfloat16", special.to_bfloat16, promotion.rounded_to_bfloat16,
+    meaning="The bits, as uint16, of the bfloat16 numbers nearest to float32 numbers, ties to even; NaN stays NaN.",
+    cost=4,
+    derivative=(None,),
+    c={"f": call("ag_bfloat16_from_f32")},
 )

@@ -285,6 +285,6 @@ def from_bfloat16(bits: np.ndarray) -> np.ndarray:
 
 def to_bfloat16(x: np.ndarray) -> np.ndarray:
     """The bits (uint16) of the bfloat16 numbers nearest to float32 numbers, ties to even; a NaN stays one."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    bits = np.asarray(x, np.float32).view(np.uint32)
     rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
     return np.where(np.isnan(x), np.uint32(0x7FC0), rounded).astype(np.uint16)

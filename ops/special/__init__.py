@@ -1,7 +1,7 @@
 """Special functions, under SciPy's names, as `T.special`.
 
-Begin with functions.py, the table; errors.py, gammas.py, betas.py, bessel.py, integrals.py, hypergeometric.py hold the
-functions of one number, of which `cbackend/ctext/translated.py` writes the C.
+Begin with functions.py, the table; errors.py, ratios.py, gammas.py, betas.py, second_kind.py, bessel.py, integrals.py,
+hypergeometric.py hold the functions of one number, of which `cbackend/ctext/translated.py` writes the C.
 """
 
 from typing import TYPE_CHECKING

@@ -37,6 +37,7 @@ from .scalars import (
     sinh,
     sqrt,
 )
+from .second_kind import HALF_PI, k_scaled_pair, k_upwards
 
 PI = math.pi
 TWO_OVER_PI = 2 / math.pi
@@ -180,7 +181,7 @@ def k_pair_of_small(m: float, x: float) -> tuple[float, float]:
     q = 0.5 / (grown * minus)
     c = 1.0
     square = 0.25 * x * x
-    total1 = p
+    rest = 0.0
     for k in range(1, 100):
         n = float(k)
         f = (n * f + p + q) / (n * n - m * m)
@@ -189,10 +190,10 @@ def k_pair_of_small(m: float, x: float) -> tuple[float, float]:
         q = q / (n + m)
         step = c * f
         total = total + step
-        total1 = total1 + c * (p - n * f)
+        rest = rest + c * (p - n * f)
         if fabs(step) < 1e-17 * fabs(total):
             break
-    return total, total1 * (2.0 / x)
+    return total, 0.5 * power(0.5 * x, -1.0 - m) / plus + rest / (0.5 * x)
 
 
 @scalar
@@ -216,23 +217,9 @@ def k_series(v: float, x: float, factor: float) -> float:
 
 @scalar
 def k_of_small(v: float, x: float) -> float:
-    """K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence, in two parts (DLMF 10.29.1)."""
-    n = floor(v + 0.5)
-    a, b = k_pair_of_small(v - n, x)
-    a_low = 0.0
-    b_low = 0.0
-    m = v - n
-    while n > 0.0 and b < 1e300 * x:
-        m, m_low = two_sum(m, 1.0)
-        f, f_low = divided_parts(2.0 * m, 2.0 * m_low, x, 0.0)
-        f, f_low = times_parts(f, f_low, b, b_low)
-        f, f_low = plus_parts(f, f_low, a, a_low)
-        a = b
-        a_low = b_low
-        b = f
-        b_low = f_low
-        n = n - 1.0
-    return a if n == 0.0 else b if n == 1.0 else inf
+    """K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence (DLMF 10.29.1)."""
+    a, b = k_pair_of_small(v - floor(v + 0.5), x)
+    return k_upwards(v, x, a, b)
 
 
 @scalar
@@ -241,10 +228,17 @@ def k_times(v: float, x: float, shift: float, factor: float) -> float:
     if x <= 0.5:
         k = k_series(v, x, factor) if v > 10.0 else factor * k_of_small(v, x)
         return k * exp(x - shift)
-    e, e_low = top_of_integral(v, x)
-    e, e_low = plus_parts(e, e_low, -shift, 0.0)
-    integral = integral_of_k(v, x, 0)
-    return exp_times(e, e_low, 0.5 * factor * integral)
+    r = sqrt(v * v + x * x)
+    if v > 12.0 and r > 45.0:
+        e, e_low = top_of_integral(v, x)
+        e, e_low = plus_parts(e, e_low, -shift, 0.0)
+        return exp_times(e, e_low, factor * sqrt(HALF_PI / r) * debye_sum(v / r, -r))
+    a, b = k_scaled_pair(v - floor(v + 0.5), x)
+    k = factor * k_upwards(v, x, a, b)
+    if shift < 700.0:
+        return k * exp(-shift)
+    half = exp(-0.5 * shift)
+    return half * k * half
 
 
 @scalar

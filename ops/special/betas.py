@@ -11,6 +11,7 @@ import math
 from .errors import ndtri
 from .gammas import gamma_factor, incomplete_gamma
 from .parts import (
+    LOG_GAMMA_START,
     divided_parts,
     exp_parts,
     log1p_parts,
@@ -22,7 +23,8 @@ from .parts import (
     times_parts,
     two_sum,
 )
-from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, scalar, sqrt
+from .ratios import beta_by_powers, beta_of_moderate, short_beta_factor, short_log_beta
+from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, power, scalar, sqrt
 
 TWO_PI = 2 * math.pi
 
@@ -66,6 +68,9 @@ def betaln(a: float, b: float) -> float:
     if a == 0.0 or b == 0.0:
         return inf
     if a > 0.0 and b > 0.0 and a + b < inf and (a if a < b else b) > 1e-290:
+        quick = short_log_beta(a if a < b else b, b if a < b else a)
+        if quick != 0.0:
+            return quick
         p, p_low = log_beta_parts(a, b)
         return p + p_low
     if a == inf or b == inf:
@@ -89,6 +94,12 @@ def beta(a: float, b: float) -> float:
         small = a if a < b else b
         if small < 1e-290:
             return 1.0 / small
+        if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
+            p, p_low = beta_of_moderate(a, b)
+            return p + p_low
+        quick = beta_by_powers(small, b if a < b else a)
+        if quick > 0.0:
+            return quick
         p, p_low = log_beta_parts(a, b)
         return exp_parts(p, p_low)
     total = a + b
@@ -113,6 +124,9 @@ def beta_factor(a: float, b: float, x: float, y: float) -> float:
         one, x_low = two_sum(-y, 1.0)
         x_low = x_low + (one - x)
         y_low = 0.0
+    quick = short_beta_factor(a, b, x, x_low, y, y_low)
+    if quick > 0.0:
+        return quick
     if a >= 15.0 and b >= 15.0:
         # x (a + b) / a = 1 + (b x - a y) / a, and y (a + b) / b = 1 - (b x - a y) / b
         p, p_low = times_parts(x, x_low, b, 0.0)
@@ -155,9 +169,11 @@ def beta_series(a: float, b: float, x: float) -> float:
     term = 1.0
     total = 1.0
     low = 0.0
-    for k in range(100000):
-        n = float(k)
-        term = term * (x * (a + b + n) / (a + 1.0 + n))
+    more = x * (b - 1.0)
+    n = a
+    for _ in range(100000):
+        n = n + 1.0
+        term = term * (x + more / n)  # x (a + b + k) / (a + 1 + k)
         total, error = two_sum(total, term)
         low = low + error
         if term < 1e-17 * total:
@@ -177,13 +193,23 @@ def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> f
     wide = 4.4 + 2.6 * (1.0 - b / a) if b < a else 4.4
     count = 4.0 + wide * (root * sqrt(root)) + (few if few < 76.0 else 76.0) / b
     count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt(a / (a + b) * b))
-    rest = 0.0
-    for k in range(int(count), 0, -1):
+    over = 0.0
+    under = 1.0
+    last = int(count)
+    above = 1.0 / (a + 2.0 * float(last) + 1.0)
+    for k in range(last, 0, -1):
         n = float(k)
         w = 1.0 / (a + 2.0 * n - 1.0)
-        f = n + n * (b - n) * x * w + (a + n) / (a + 2.0 * n + 1.0) * (mean_part + 1.0 + n * (1.0 + y))
-        rest = (a + n - 1.0) * w * ((a + b + n - 1.0) * w) * (n * (b - n) * x * x) / (f + rest)
-    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + rest)
+        t = n * (b - n) * (x * w)
+        f = n + t + (a + n) * above * (mean_part + 1.0 + n * (1.0 + y))
+        above = w
+        larger = f * under + over
+        over = (a + n - 1.0) * (a + b + n - 1.0) * (w * x) * t * under
+        under = larger
+        if under > 1e100:
+            over = over * 1e-100
+            under = under * 1e-100
+    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + over / under)
 
 
 @scalar
@@ -192,12 +218,6 @@ def beta_of_small(a: float, b: float, x: float) -> tuple[float, float]:
 
     I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).
     """
-    e, e_low = log_in_parts(x, 0.0)
-    e, e_low = times_parts(e, e_low, a, 0.0)
-    p, p_low = log_beta_parts(a, b)
-    e, e_low = plus_parts(e, e_low, -p, -p_low)
-    p, p_low = log_in_parts(a, 0.0)
-    e, e_low = plus_parts(e, e_low, -p, -p_low)
     term = 1.0
     total = 0.0
     for k in range(1, 200):
@@ -206,6 +226,17 @@ def beta_of_small(a: float, b: float, x: float) -> tuple[float, float]:
         total = total + term / (a + n)
         if fabs(term) < 1e-18 * n:
             break
+    if a > 1e-100 and b < LOG_GAMMA_START:
+        p, p_low = beta_of_moderate(a, b)
+        quick = power(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total)
+        if quick < 0.6:
+            return quick, 1.0 - quick
+    e, e_low = log_in_parts(x, 0.0)
+    e, e_low = times_parts(e, e_low, a, 0.0)
+    p, p_low = log_beta_parts(a, b)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    p, p_low = log_in_parts(a, 0.0)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
     growth = expm1(e) + exp(e) * e_low
     rest = -growth - exp(e) * (a * total)
     return exp(e) * (1.0 + e_low) * (1.0 + a * total), rest
@@ -213,7 +244,10 @@ def beta_of_small(a: float, b: float, x: float) -> tuple[float, float]:
 
 @scalar
 def beta_of_tail(a: float, b: float, y: float) -> float:
-    """I_x(a, b) for a >= 15, b <= 1, y = 1 - x < 0.3: DiDonato and Morris' expansion in incomplete gamma functions."""
+    """I_x(a, b) for b <= 1, y = 1 - x < 0.2 and a >= 15, or y < 0.3 and a >= 20.
+
+    A. R. DiDonato and A. H. Morris' expansion in incomplete gamma functions.
+    """
     t, t_low = two_sum(a, 0.5 * (b - 1.0))
     z, z_low = log1p_parts(-y, 0.0)
     log_x = z
@@ -253,6 +287,12 @@ def beta_of_tail(a: float, b: float, y: float) -> float:
 @scalar
 def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate."""
+    return incomplete_beta_of(a, b, x, y, 0.0)
+
+
+@scalar
+def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float) -> tuple[float, float]:
+    """The same, where `given` is 0 or beta_factor(a, b, x, y)."""
     swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
     p = b if swapped else a
     q = a if swapped else b
@@ -265,15 +305,16 @@ def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, floa
     elif q <= 1.0 and u > 0.7 and p * v < 0.7:
         rest, got = beta_of_small(q, p, v)
     else:
-        if q <= 1.0 and u > 0.7 and p >= 15.0:
+        if q <= 1.0 and p >= 15.0 and v < (0.3 if p >= 20.0 else 0.2):
             got = beta_of_tail(p, q, v)
         elif q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or (u < 0.02 * v and p < 40.0):
-            got = beta_factor(p, q, u, v) * beta_series(p, q, u)
+            got = (given if given > 0.0 else beta_factor(p, q, u, v)) * beta_series(p, q, u)
         else:
             s, s_low = two_sum(a, b)
             s, s_low = times_parts(s, s_low, x, 0.0)
             s, s_low = plus_parts(a, 0.0, -s, -s_low)
-            got = beta_factor(p, q, u, v) * beta_fraction(p, q, u, v, -s if swapped else s)
+            got = given if given > 0.0 else beta_factor(p, q, u, v)
+            got = got * beta_fraction(p, q, u, v, -s if swapped else s)
         got = 1.0 if got > 1.0 else got
         rest = 1.0 - got
     if swapped:
@@ -390,22 +431,22 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
         w = z * sqrt(h + t if h + t > 0.0 else 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h))
         x = a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
     if not (x > 0.0 and x < 1.0):
-        e, _e_low = log_beta_parts(a, b)
-        x = exp((log(p) + log(a) + e) / a)
+        x = exp((log(p) + log(a) + betaln(a, b)) / a)
         x = x if x < 0.9 else 0.5
     if x < 1e-290:
         return x
     low = 0.0
     high = 1.0
     for _ in range(80):
-        got_p, got_q = incomplete_beta(a, b, x, 1.0 - x)
+        factor = beta_factor(a, b, x, 1.0 - x)
+        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor)
         got = got_p if lower else got_q
         above = got > small if lower else got < small
         if above:
             high = x
         else:
             low = x
-        density = beta_factor(a, b, x, 1.0 - x) / (1.0 - x)
+        density = factor / (1.0 - x)
         # density is x times the derivative
         better = 0.5 * (low + high)
         bend = 1.0

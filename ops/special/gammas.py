@@ -22,6 +22,7 @@ from .parts import (
     times_parts,
     two_sum,
 )
+from .ratios import short_gamma_factor
 from .scalars import (
     digamma_of,
     exp,
@@ -132,11 +133,13 @@ def exponent_of_gamma(a: float, x: float) -> tuple[float, float]:
 @scalar
 def gamma_factor(a: float, x: float) -> float:
     """x**a exp(-x) / gamma(a + 1), within about 3 ulp where it is a normal number."""
+    if x > 1e-300:
+        quick = short_gamma_factor(a, x)
+        if quick > 0.0:
+            return quick
     if a >= 15.0:
         e, e_low = exponent_of_gamma(a, x)
         return exp_parts(e, e_low) * exp(-stirling(a)) / sqrt(TWO_PI * a)
-    if a < 0.5 and x > 1e-300:
-        return exp(-x) * power(x, a) * exp(-log_gamma_near_1(a))
     if x < 1e-300:
         return exp(a * log(x) - log_gamma(a + 1.0))
     e, e_low = log_in_parts(x, 0.0)
@@ -197,39 +200,51 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
         return p, q
     factor = gamma_factor(a, x)
     if x < 0.7 or x < a - 0.3:
-        term = 1.0
-        total = 1.0
-        low = 0.0
-        n = a
-        while term > 1e-17 * total:
-            n = n + 1.0
-            term = term * (x / n)
-            total, error = two_sum(total, term)
-            low = low + error
-        p = factor * (total + low)
+        p = factor * lower_series(a, x)
         return p, 1.0 - p
     q = factor * a * upper_fraction(a, x)
     return 1.0 - q, q
 
 
 @scalar
+def lower_series(a: float, x: float) -> float:
+    """P(a, x) gamma(a + 1) exp(x) x**-a, a sum of positive terms (DLMF 8.7.1)."""
+    term = 1.0
+    total = 1.0
+    low = 0.0
+    n = a
+    while term > 1e-17 * total:
+        n = n + 1.0
+        term = term * (x / n)
+        total, error = two_sum(total, term)
+        low = low + error
+    return total + low
+
+
+@scalar
 def upper_fraction(a: float, x: float) -> float:
     """Q(a, x) gamma(a) exp(x) x**-a for x >= 0.7, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2."""
     if a < 60.0:
-        # the fraction itself for an order below 1, of positive terms, from its end on; then the recurrence of 8.8.2
-        order = a - floor(a)
-        rest = x
+        # the recurrence of 8.8.2 as a sum, then the fraction for an order below 1, of positive terms, from its end on
+        term = 1.0
+        total = 0.0
+        low = 0.0
+        order = a
+        while order >= 1.0 and term > 1e-17 * total:
+            total, error = two_sum(total, term)
+            low = low + error
+            order = order - 1.0
+            term = term * (order / x)
+        total = (total + low) / x
+        if order >= 1.0 or order == 0.0:
+            return total
+        over = x
+        under = 1.0
         for k in range(int(95.0 / x) + 12, 0, -1):
             n = float(k)
-            rest = x + (n - order) * rest / (rest + n)
-        result = 1.0 / rest
-        low = 0.0
-        for _ in range(int(a)):
-            t, t_low = times_parts(result, low, order, 0.0)
-            t, t_low = plus_parts(1.0, 0.0, t, t_low)
-            result, low = divided_parts(t, t_low, x, 0.0)
-            order = order + 1.0
-        return result
+            under = over + n * under
+            over = x * under + (n - order) * over
+        return total + term * (under / over)
     # its even part, from its end on: 18 terms reach 1e-17 for x = 1.5 a and a = 60, and all are positive
     rest = x + 37.0 - a
     for k in range(18, 0, -1):
@@ -251,6 +266,9 @@ def gammainc(a: float, x: float) -> float:
         return nan if x == inf else 0.0
     if x == inf:
         return 1.0
+    if a < 12.0 and x < 12.0 and x > 1e-300:
+        p = gamma_factor(a, x) * lower_series(a, x)
+        return p if p < 1.0 else 1.0
     p, _q = incomplete_gamma(a, x)
     return p
 

@@ -9,6 +9,7 @@ gives another value where there is a NaN, an infinity or an overflow has the tag
     reductions     reductions, sums to a shape
     linalg         products and their BLAS forms, factorizations, known structure of matrices
     networks       softmax, normalization, pools, attention
+    search         all forms of a graph side by side, and the cheapest of them
     reading        expressions as people write them
     blocks         channels of images in blocks
     quantized      networks in integers, numbers of few bits
@@ -75,9 +76,11 @@ from .names import OtherName, other_names, renamed
 from .networks import attention, cropping, normalization, pooling, softmax
 from .pattern_operators import PATTERN_OPERATORS
 from .quantized import bfloats, byte_blocks, byte_endings, byte_sums, byte_tables, byte_zeros, nibbles, quantization
+from .quantized import narrow as narrow_layers
 from .quantized.storage import FORMATS, StoreWeights
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
+from .search.saturation import EGraphOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
 guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
@@ -184,6 +187,7 @@ def default_db() -> SequenceDB:
     db.register("drain_specify_assumptions", solving.drain_specify_assumptions, *both, position=1.6)
     db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", *fewer_errors, position=1.61)
     db.register("useless_sum_to", SumToOptimizer(), *run, *fewer_errors, position=1.65)
+    db.register("egraph", egraph(), "relaxes", position=1.67)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     xent = filled(TopoDB(), (softmax.LOGARITHMS,))
@@ -205,6 +209,12 @@ def default_db() -> SequenceDB:
     db.register("print", OptInDB(readable), position=0.9)
     db.known_elsewhere = known_elsewhere
     return db
+
+
+def egraph() -> EGraphOptimizer:
+    """Return equality saturation, by the rules that the greedy passes before it have besides its own."""
+    rules = (rule for group in (*CANONICAL, *STABLE) for rule in group)
+    return EGraphOptimizer(rules=tuple(dict.fromkeys(rules)), conform=TensorConform())
 
 
 def readable(db: OptInDB) -> None:
@@ -249,10 +259,17 @@ def register_integers(db: SequenceDB) -> None:
     db.register("sparse_products", filled(TopoDB(), (packed.packing(),)), "fast_run", "sparse", position=1.35)
     stored = filled(TopoDB(), (bfloats.STORED,))
     db.register("stored_bfloat16_products", stored, "fast_run", "bfloat16", position=1.36)
-    rounded = TopoDB()
-    for rule in bfloats.ROUNDED:  # for queries that name the tag
-        rounded.register(rule.name, rule, "bfloat16")
-    db.register("bfloat16_products", rounded, "bfloat16", "approximate", position=1.37)
+    db.register("bfloat16_products", asked_for("bfloat16", bfloats.ROUNDED), "bfloat16", "approximate", position=1.37)
+    for name, rules in narrow_layers.ROUNDED.items():
+        db.register(f"{name}_layers", asked_for(name, rules), name, "approximate", position=1.38)
+
+
+def asked_for(tag: str, rules: Sequence[Rule]) -> TopoDB:
+    """Return rules that only queries with the tag run; those that round nothing have the tag "unsafe" as well."""
+    db = TopoDB()
+    for rule in rules:
+        db.register(rule.name, rule, tag, *(() if rule.contract.bits else ("unsafe",)))
+    return db
 
 
 def scan_db() -> SequenceDB:
@@ -297,10 +314,8 @@ def layout_db() -> SequenceDB:
     db.register("pools_of_blocks", filled(TopoDB(), (layout_pools.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
-    tiles = TopoDB()
-    for rule in winograd.WINOGRAD:  # for queries that name the tag
-        tiles.register(rule.name, rule, "winograd", "unsafe")
-    db.register("tiles", tiles, "winograd", position=0.5)
+    db.register("tiles", asked_for("winograd", winograd.WINOGRAD), "winograd", position=0.5)
+    db.register("pairs_of_bfloat16", asked_for("bfloat16", bfloats.PAIRS), "bfloat16", position=0.9)
     return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 
 

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from compiled import assert_same, check, compiled, compiled_graph, expected
+from draws import rarely_long
 from random_graphs import random_graph
 
 from arignote import ops as T
@@ -145,7 +146,7 @@ def test_products_of_nothing():
 GROUPS = {"views": views, "creation": creation, "indexing": indexing, "products": products, "reductions": reductions}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", rarely_long(DTYPES))
 @pytest.mark.parametrize("group", GROUPS)
 def test_ops(group, dtype):
     operands = Operands(dtype)

@@ -15,6 +15,7 @@ import sys
 import numpy as np
 import pytest
 from ckernel import FLAGS, Library
+from draws import RARE
 
 from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
@@ -253,9 +254,9 @@ def test_softmax_in_place():
 # --- reductions
 
 
-def reductions() -> list[Apply]:
+def reductions(dtype: str) -> list[Apply]:
     nodes = []
-    for dtype, ndim in itertools.product(DTYPES, (1, 2, 3)):
+    for ndim in (1, 2, 3):
         if ndim == 3 and dtype not in ("bool", "int16", "uint64", "float32", "float64", "complex64"):
             continue
         (x,) = tensors(1, ndim, dtype)
@@ -268,11 +269,12 @@ def reductions() -> list[Apply]:
     return nodes
 
 
-@pytest.fixture(scope="module")
-def reduced() -> tuple[dict[tuple[str, str], list[Apply]], Library]:
-    nodes: dict[tuple[str, str], list[Apply]] = {}
-    for node in reductions():
-        nodes.setdefault((node.op.name, node.inputs[0].dtype), []).append(node)
+@functools.cache
+def reduced(dtype: str) -> tuple[dict[str, list[Apply]], Library]:
+    """The reductions of a dtype by name, and their library."""
+    nodes: dict[str, list[Apply]] = {}
+    for node in reductions(dtype):
+        nodes.setdefault(node.op.name, []).append(node)
     return nodes, Library([lowered(n) for group in nodes.values() for n in group], ["-Og"])
 
 
@@ -286,11 +288,15 @@ NAMES = [*REDUCTIONS, "argmax", "argmin", "softmax", "log_softmax", "logsumexp"]
 
 @pytest.mark.parametrize(
     ("name", "dtype"),
-    [(n, d) for n, d in itertools.product(NAMES, DTYPES) if d.startswith("float") or n not in NAMES[-3:]],
+    [
+        pytest.param(n, d, marks=[pytest.mark.long] * (d in RARE))
+        for n, d in itertools.product(NAMES, DTYPES)
+        if d.startswith("float") or n not in NAMES[-3:]
+    ],
 )
-def test_reductions_along_all_axes_of_arrays_of_any_layout(name, dtype, reduced):
-    nodes, library = reduced
-    for node in nodes[name, dtype]:
+def test_reductions_along_all_axes_of_arrays_of_any_layout(name, dtype):
+    nodes, library = reduced(dtype)
+    for node in nodes[name]:
         for shape in SHAPES[node.inputs[0].ndim]:
             x = random(dtype, shape)
             if name == "prod" and x.dtype.kind in "fc":
@@ -314,8 +320,8 @@ def agree(library: Library, node: Apply, x: np.ndarray, rtol: float, atol: float
     "name", ["max", "min", "argmax", "argmin", "sum", "any", "softmax", "log_softmax", "logsumexp"]
 )
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_infinities_and_nan_in_reductions(name, dtype, reduced):
-    nodes, library = reduced
+def test_infinities_and_nan_in_reductions(name, dtype):
+    nodes, library = reduced(dtype)
     rows = [
         [np.nan, 1, 2],
         [1, np.nan, np.nan],
@@ -325,7 +331,7 @@ def test_infinities_and_nan_in_reductions(name, dtype, reduced):
         [-np.inf, 1, np.inf],
         [np.nan] * 3,
     ]
-    for node in nodes[name, dtype]:
+    for node in nodes[name]:
         if node.inputs[0].ndim == 2:
             for x in (np.array(rows, dtype), np.array(rows, dtype).T.copy()):
                 check(library, node, x, rtol=32)
@@ -347,11 +353,11 @@ def test_an_element_counts_wherever_it_stands(level):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_positions_of_complex_extrema(dtype, reduced):
-    nodes, library = reduced
+def test_positions_of_complex_extrema(dtype):
+    nodes, library = reduced(dtype)
     x = np.array([[1 + 2j, 1 + 3j, 0], [complex(np.nan, 1), 5, 6], [1, complex(2, np.nan), complex(np.nan, 0)]], dtype)
     for name in ("argmax", "argmin"):
-        for node in nodes[name, dtype]:
+        for node in nodes[name]:
             if node.inputs[0].ndim == 2:
                 check(library, node, x)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from draws import mostly_long
 from opencl_devices import WAYS, calls, device_of, lacking
 from program_trials import trouble
 from random_programs import random_program
@@ -26,7 +27,7 @@ from arignote.ops.networks.convolution import Convolution
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from draws import mostly_long
 from opencl_devices import WAYS, calls, device_of, lacking
 
 import arignote as ag
@@ -12,7 +13,7 @@ from arignote.engines.device.tape import Tape
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

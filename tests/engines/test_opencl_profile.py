@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from draws import mostly_long
 from opencl_devices import WAYS, device_of, lacking
 
 import arignote as ag
@@ -9,7 +10,7 @@ from arignote import ops as T
 from arignote.engines.device.dialects import opencl as devices
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

@@ -397,6 +397,31 @@ def test_threads_lose_no_update_and_no_draw():
     np.testing.assert_array_equal(sorted(map(tuple, found)), sorted(map(tuple, expected)))
 
 
+def test_functions_that_share_a_generator_draw_in_threads():
+    from concurrent.futures import ThreadPoolExecutor
+
+    generator = pytensor.shared(np.random.default_rng(5), name="rng")
+    functions = []
+    for _ in range(2):
+        after, draw = pt.random.normal(size=(3,), rng=generator).owner.outputs
+        functions.append(pytensor.function([], draw, updates={generator: after}, mode="ARIGNOTE"))
+    with ThreadPoolExecutor(4) as pool:
+        own = generator.get_value(borrow=True)
+        tasks = [functions[0], functions[1], functions[0], lambda: own.normal(size=3)]
+        found = [v for part in pool.map(lambda draw: [draw() for _ in range(50)], tasks) for v in part]
+    expected = np.random.default_rng(5).normal(size=(200, 3))
+    np.testing.assert_array_equal(sorted(map(tuple, found)), sorted(map(tuple, expected)))
+
+
+def test_broken_promises_of_shapes():
+    given = pt.tensor("given", shape=(3,), dtype="float64")
+    stored = pytensor.shared(np.ones(3), name="stored", shape=(3,))
+    f = pytensor.function([given], given + stored, mode="ARIGNOTE")
+    for call in (lambda: f(np.ones(4)), lambda: (stored.container.storage.__setitem__(0, np.ones(4)), f(np.ones(3)))):
+        with pytest.raises(TypeError, match=r"shape is not compatible.*(given|stored)\): .*axis 0 has length 4, not 3"):
+            call()
+
+
 def test_density():
     import ctypes
 

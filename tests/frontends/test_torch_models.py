@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 
 import arignote as ag  # noqa: E402
 from arignote.function.function import find_toolchain  # noqa: E402
+from arignote.graph import Constant  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
@@ -101,6 +102,19 @@ def test_functions_of_models(case: Case) -> None:
     divided = case.model.function(engines=["numpy", "c"])
     case.check(divided(x))
     assert "estimated" in str(divided.explain("partition"))
+
+
+def test_frozen_weights_stay_in_the_memory_of_the_module() -> None:
+    layer, x = torch.nn.Linear(160, 200), torch.randn(7, 160)
+    model = ag.from_torch(layer, (x,))
+    own = {name: v.get_value(borrow=True) for name, v in model.parameters.items()}
+    for borrow in (False, True):
+        f = ag.freeze(model, borrow=borrow)
+        np.testing.assert_allclose(f(x.numpy()), layer(x).detach().numpy(), atol=1e-5)
+        constants = {v.name: v.data for n in f.unoptimized_graph.order for v in n.inputs if isinstance(v, Constant)}
+        for name, memory in own.items():
+            assert np.shares_memory(constants[name], memory) is borrow
+            assert not constants[name].flags.writeable and memory.flags.writeable
 
 
 def test_answers_about_models(case: Case) -> None:

@@ -41,6 +41,7 @@ BOUNDS = {
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
+    "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
     "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},

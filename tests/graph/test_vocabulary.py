@@ -65,7 +65,7 @@ def test_the_zoo_has_every_op():
 def test_elementwise_ops_are_read_back(name):
     op = vocabulary().ops[name]
     assert op is ELEMENTWISE[name]
-    for dtype in ("float64", "int64", "bool", "complex128", "uint64", "uint16"):
+    for dtype in ("float64", "int64", "bool", "complex128", "uint64", "uint16", "float32"):
         inputs = [T.vector(f"x{k}", dtype) for k in range(op.arity or 2)]
         try:
             graph = FunctionGraph(inputs, [op(*inputs)])

@@ -13,6 +13,7 @@ from arignote.ops.lowered.formats.sparse_columns import SparseColumns
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.ops.lowered.formats.two_of_four import TwoOfFour
 from arignote.ops.lowered.region import Region
+from arignote.ops.random.generator_draws import GeneratorDraw
 from arignote.ops.random.numpy_draws import NumpyDraw
 
 X, Y, V, K = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("k")
@@ -101,12 +102,16 @@ ZOO = [
     pair(False, True)(X[None, None], V, V, V, V),
     T.PackedProduct(Panels(3, 5, 4))(X, V),
     T.NonMaxSuppression(False)(T.zeros((1, 3, 4)) + A, X[None], K, A, B),
+    GeneratorDraw("rayleigh", 1, "float64")(T.constant(np.arange(6, dtype="uint64")), K, A)[1],
     NumpyDraw("normal", 1)(T.constant(np.arange(6, dtype="uint64")), K, A, B)[1],
     T.SparseRows()(V, NARROW, NARROW, V), T.SparseAcross()(V, NARROW, NARROW, X, K),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(SparseColumns(3, 5, 4))(F[None], F, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(TwoOfFour(3, 5, 4))(F[None], F, T.cast(V, "int32")),
+    T.BfloatConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, (4, 4, 1, 1))(
+        T.cast(T.ToBlocks(4)(X[None, None]), "uint16"), T.cast(V, "uint16"), F
+    ),
     T.BfloatDot()(F[None], T.cast(Y, "uint16")),
     T.PackedProduct(Bfloats(3, 5, 4, 2))(F[None], T.cast(V, "uint16")),
     T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),

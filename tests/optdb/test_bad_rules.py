@@ -1,14 +1,12 @@
 """Wrong rules of users: refused or reported by name, node and types, and the function compiles without them."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.function import function
 from arignote.graph import Constant, FunctionGraph, leaves
 from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import identity, maximum, sin
@@ -78,13 +76,6 @@ BAD = {
         ["bad", "does not terminate", "from sin(x) on"],
     ),
 }  # fmt: skip
-
-
-@pytest.fixture
-def lenient(monkeypatch):
-    """Functions that leave out a rule that fails, whatever ARIGNOTE_STRICT says."""
-    options = replace(function.process_options(), strict=False)
-    monkeypatch.setattr(function, "process_options", lambda: options)
 
 
 @pytest.mark.usefixtures("lenient")

@@ -4,10 +4,11 @@ import pytest
 
 pytest.importorskip("z3")
 
-from prove import page
-from prove.check import BOUNDED, PROVED, REFUTED
+from prove import functions, page
 from prove.verdicts import RULES, TESTED, counted, load, stale, verdict_on
 from prove.wrong_rules import WRONG
+
+from arignote.proving.check import BOUNDED, PROVED, REFUTED
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
 
@@ -49,6 +50,7 @@ def test_the_page_says_what_the_file_does():
     text = page.PAGE.read_text(encoding="utf-8")
     known = load()
     assert page.table(known) in text, "run `python -m tests.prove --page`"
+    assert functions.page(functions.load()) in text, "run `python -m tests.prove --page`"
 
 
 @pytest.mark.long

@@ -1,15 +1,11 @@
 """Proofs of rules: `python -m tests.prove [RULE ...] [--seconds S]`.
 
     instances.py    graphs on which a rule fires, before and after
-    machine.py      the theory of machine numbers: bit-vectors and floating point, with NumPy's meaning
-    reals.py        the theory of real numbers, for contracts that allow rounding; real_functions.py has its functions
-    arrays.py       graphs on symbolic arrays
-    check.py        one instance: theory, formats, the solver's answer
-    lengths.py      lengths and integers for instances that are no elementwise functions
-    replay.py       the solver's models run by NumPy
     verdicts.py     one rule: all its instances, kept in verdicts.json
     wrong_rules.py  planted rules that no proof may cover
     page.py         docs/proofs.md
+
+The meaning of graphs in SMT, and the check of one instance, are in `arignote.proving`.
 
 The package needs z3 (`pip install arignote[prove]`).
 """

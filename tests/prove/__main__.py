@@ -12,9 +12,9 @@ from rule_trials import RULES
 from wide_target import WIDE
 
 from arignote.optdb import PatternRule
+from arignote.proving.check import REFUTED
 from arignote.targets.current import using
 
-from .check import REFUTED
 from .page import PAGE, page
 from .verdicts import TESTED, Verdict, counted, digest, load, save, stale, verdict_on
 

@@ -9,33 +9,21 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from rewriting import graph_of, rewritten
 from rule_trials import CANDIDATES, EXAMPLES, UNWRITABLE, Maker, varied
 
-from arignote.graph import DTYPES, FunctionGraph
+from arignote.graph import DTYPES
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.patterns import OpLike
+from arignote.proving.claims import Instance
 
 MIXED = 40
 """Graphs of mixed dtypes that are tried."""
 MOST_CHOICES = 40
 """Combinations of ops that are tried in the places of `op_like`."""
-
-
-@dataclass(frozen=True)
-class Instance:
-    """A graph on which a rule fires, and what it becomes."""
-
-    before: FunctionGraph
-    after: FunctionGraph
-
-    @property
-    def dtypes(self) -> str:
-        return ", ".join(dict.fromkeys(v.dtype for v in self.before.inputs)) or "constants"
 
 
 def instances(rule: Rule) -> Iterator[Instance]:

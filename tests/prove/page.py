@@ -7,8 +7,9 @@ from pathlib import Path
 
 from arignote.optdb import Rule
 from arignote.optdb.rules import default_db
+from arignote.proving.check import BOUNDED, PROVED, REFUTED
 
-from .check import BOUNDED, PROVED, REFUTED
+from . import functions
 from .verdicts import TESTED, Verdict, counted
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
@@ -42,11 +43,50 @@ A change of a rule makes its verdict stale. `python -m tests.prove --changed` pr
 
 """
 
+FUNCTIONS = """
+## Functions
+
+A rule is proved once, on instances. `mode="PROVE"` proves what it did to your function: each rewrite becomes two small
+graphs, and the solver compares them. Bodies of loops and choices have steps of their own. Memory that is written in
+place is checked in the order of the run.
+
+```python
+import arignote as ag
+from arignote import ops as T
+
+x = T.vector("x")
+f = ag.function([x], T.log(1 + T.exp(x)) * 1, mode="PROVE")   # a refuted rewrite is an error
+print(f.proof)                                                # also without the mode, or by ag.prove(f, seconds=10)
+```
+
+`python -m arignote opt graph.txt --prove` proves the rewrites of a graph in a file.
+
+| status | meaning |
+|---|---|
+| proved | The two graphs are the same ops on the same operands, or the solver finds no difference for any values. |
+| bounded | The same for all values, on arrays of the stated lengths. |
+| tested | There is no proof, for the stated reason. The results on drawn values agree. |
+| refuted | NumPy confirms a counterexample. |
+
+The table counts the rewrites of real programs. `python -m tests.prove.functions` runs them again.
+
+"""
+
 
 def page(known: Mapping[str, Verdict]) -> str:
     """The text of the page."""
     box = '<div style="max-height: 80vh; overflow: auto">\n\n'
-    return HEAD + summary(known) + "\n\n" + box + table(known) + "\n\n</div>\n"
+    return (
+        HEAD
+        + summary(known)
+        + "\n\n"
+        + box
+        + table(known)
+        + "\n\n</div>\n"
+        + FUNCTIONS
+        + functions.page(functions.load())
+        + "\n"
+    )
 
 
 def summary(known: Mapping[str, Verdict]) -> str:

@@ -37,10 +37,23 @@ import arignote
 from arignote.ops.linalg.blas import BlasOp, Dot, MatMul
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.applier import RuleError
+from arignote.proving.check import (
+    BOUNDED,
+    NEVER,
+    NO_ANSWER,
+    PROVED,
+    REFUTED,
+    UNPROVED,
+    Clock,
+    Found,
+    check,
+    is_pointwise,
+    needs_reals,
+)
+from arignote.proving.claims import Claim, Instance
+from arignote.proving.lengths import shapes_of
 
-from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
-from .instances import Instance, instances
-from .lengths import shapes_of
+from .instances import instances
 
 DATA = Path(__file__).with_name("verdicts.json")
 ROOT = Path(arignote.__file__).parent.parent
@@ -82,6 +95,19 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
         return Verdict(rule.name, REFUTED, str(rule.contract), reason=f"the rule fails: {error}".splitlines()[0])
 
 
+def claim_of(rule: Rule) -> Claim:
+    """The claim of a rule, judged by the truth where its contract asks for it."""
+
+    def judge(contract: Any, instance: Instance, arrays: Any, want: np.ndarray, got: np.ndarray) -> str:
+        try:
+            compare(rule, instance.before, instance.after, arrays, want, got)
+        except Violation as error:
+            return str(error).splitlines()[-1]
+        return ""
+
+    return Claim(rule.contract, judge)
+
+
 def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
     begun = time.process_time()
     tally = _tally(rule, Clock(seconds), most)
@@ -119,7 +145,7 @@ class _Tally:
         if found.status in (UNPROVED, REFUTED):
             self.reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
             return
-        self.over_reals |= needs_reals(rule, instance.before)
+        self.over_reals |= needs_reals(claim_of(rule), instance.before)
         self.theory |= found.theory
         self.bounds |= found.bounds
         self.facts |= found.facts
@@ -182,11 +208,11 @@ def _tally(rule: Rule, clock: Clock, most: int) -> _Tally:
         if clock.over:
             tally.late = True
             break
-        found = check(rule, instance, clock)
+        found = check(claim_of(rule), instance, clock)
         if found.status == UNPROVED and clock.over and tally.good:
             tally.late = True
             break
-        if found.status == UNPROVED and not sampled and needs_reals(rule, instance.before):
+        if found.status == UNPROVED and not sampled and needs_reals(claim_of(rule), instance.before):
             sampled = True
             found = _sampled(rule, instance, found)
         tally.add(rule, instance, found)

@@ -1,4 +1,5 @@
-/* Helpers that convert binary16, stored as its bits, from and to wider floats; branch-free, so that they vectorize.
+/* Helpers that convert binary16 and bfloat16, stored as their bits, from and to wider floats; branch-free, so that they
+   vectorize.
 
    After F. Giesen, "Half to float done quick" and its companion with rounding to nearest even; subnormals, infinities and
    NaN are right. */
@@ -47,4 +48,13 @@ static inline f16 ag_f16_from_f64(f64 x)
     const u64 finite = v.u < (u64)1009 << 52 ? subnormal : normal;
     const u64 bits = v.u >= (u64)1039 << 52 ? infinite : finite;
     return (f16)(bits | sign >> 48);
+}
+
+/* The upper half of the bits, rounded to nearest, ties to even; a NaN stays one. */
+static inline u16 ag_bfloat16_from_f32(f32 x)
+{
+    union { u32 u; f32 f; } v;
+    v.f = x;
+    const u32 rounded = (v.u + 0x7fffu + (v.u >> 16 & 1)) >> 16;
+    return (u16)((v.u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }

@@ -147,7 +147,7 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
     f64 q = 0.5 / (grown * minus);
     f64 c = 1.0;
     const f64 square = 0.25 * x * x;
-    f64 total1 = p;
+    f64 rest = 0.0;
     for (i32 k = 1; k < 100; k++) {
         const f64 n = (f64)k;
         f = (n * f + p + q) / (n * n - m * m);
@@ -156,12 +156,12 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
         q = q / (n + m);
         const f64 step = c * f;
         total = total + step;
-        total1 = total1 + c * (p - n * f);
+        rest = rest + c * (p - n * f);
         if (fabs_F(step) < 1e-17 * fabs_F(total)) {
             break;
         }
     }
-    *second = total1 * (2.0 / x);
+    *second = 0.5 * pow_F(0.5 * x, -1.0 - m) / plus + rest / (0.5 * x);
     return total;
 }
 
@@ -190,64 +190,13 @@ static inline f64 ag_k_series_f64(f64 v, f64 x, f64 factor)
     return ag_exp_times_f64(e, e_low, 0.5 * factor * total);
 }
 
-/* K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence, in two parts (DLMF 10.29.1). */
-static inline f64 ag_k_of_small_f64(f64 v, f64 x)
+/* K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence (DLMF 10.29.1). */
+INLINE f64 ag_k_of_small_f64(f64 v, f64 x)
 {
-    f64 n = floor_F(v + 0.5);
     f64 a = 0;
     f64 b = 0;
-    a = ag_k_pair_of_small_f64(v - n, x, &b);
-    f64 a_low = 0.0;
-    f64 b_low = 0.0;
-    f64 m = v - n;
-    while (n > 0.0 && b < 1e+300 * x) {
-        f64 m_low = 0;
-        m = ag_two_sum_f64(m, 1.0, &m_low);
-        f64 f = 0;
-        f64 f_low = 0;
-        f = ag_divided_parts_f64(2.0 * m, 2.0 * m_low, x, 0.0, &f_low);
-        f = ag_times_parts_f64(f, f_low, b, b_low, &f_low);
-        f = ag_plus_parts_f64(f, f_low, a, a_low, &f_low);
-        a = b;
-        a_low = b_low;
-        b = f;
-        b_low = f_low;
-        n = n - 1.0;
-    }
-    return n == 0.0 ? a : n == 1.0 ? b : __builtin_inf();
-}
-
-/* factor K_v(x) exp(x - shift) for v >= 0 and x > 0, where K_v(x) may overflow and the product does not. */
-static inline f64 ag_k_times_f64(f64 v, f64 x, f64 shift, f64 factor)
-{
-    if (x <= 0.5) {
-        const f64 k = v > 10.0 ? ag_k_series_f64(v, x, factor) : factor * ag_k_of_small_f64(v, x);
-        return k * ag_exp_f64(x - shift);
-    }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_top_of_integral_f64(v, x, &e_low);
-    e = ag_plus_parts_f64(e, e_low, -shift, 0.0, &e_low);
-    const f64 integral = ag_integral_of_k_f64(v, x, 0);
-    return ag_exp_times_f64(e, e_low, 0.5 * factor * integral);
-}
-
-/* exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
-static inline f64 ag_kve_f64(f64 v, f64 x)
-{
-    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
-        return __builtin_nan("");
-    }
-    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, 0.0, 1.0);
-}
-
-/* The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
-static inline f64 ag_kv_f64(f64 v, f64 x)
-{
-    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
-        return __builtin_nan("");
-    }
-    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, x, 1.0);
+    a = ag_k_pair_of_small_f64(v - floor_F(v + 0.5), x, &b);
+    return ag_k_upwards_f64(v, x, a, b);
 }
 
 /* The sum of (x**2 / 4)**k / (k! (v + 1)_k), of positive terms for v >= 0, times exp(-x) of a large x. */
@@ -296,6 +245,51 @@ INLINE f64 ag_debye_sum_f64(f64 p, f64 s)
     const f64 r = 1.0 / s;
     const f64 high = d6 + r * (d7 + r * (d8 + r * (d9 + r * (d10 + r * d11))));
     return 1.0 + r * (d1 + r * (d2 + r * (d3 + r * (d4 + r * (d5 + r * high)))));
+}
+
+/* factor K_v(x) exp(x - shift) for v >= 0 and x > 0, where K_v(x) may overflow and the product does not. */
+static inline f64 ag_k_times_f64(f64 v, f64 x, f64 shift, f64 factor)
+{
+    f64 k = 0;
+    if (x <= 0.5) {
+        k = v > 10.0 ? ag_k_series_f64(v, x, factor) : factor * ag_k_of_small_f64(v, x);
+        return k * ag_exp_f64(x - shift);
+    }
+    const f64 r = sqrt_F(v * v + x * x);
+    if (v > 12.0 && r > 45.0) {
+        f64 e = 0;
+        f64 e_low = 0;
+        e = ag_top_of_integral_f64(v, x, &e_low);
+        e = ag_plus_parts_f64(e, e_low, -shift, 0.0, &e_low);
+        return ag_exp_times_f64(e, e_low, factor * sqrt_F(0x1.921fb54442d18p+0 / r) * ag_debye_sum_f64(v / r, -r));
+    }
+    f64 a = 0;
+    f64 b = 0;
+    a = ag_k_scaled_pair_f64(v - floor_F(v + 0.5), x, &b);
+    k = factor * ag_k_upwards_f64(v, x, a, b);
+    if (shift < 700.0) {
+        return k * ag_exp_f64(-shift);
+    }
+    const f64 half = ag_exp_f64(-0.5 * shift);
+    return half * k * half;
+}
+
+/* exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
+static inline f64 ag_kve_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
+        return __builtin_nan("");
+    }
+    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, 0.0, 1.0);
+}
+
+/* The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
+static inline f64 ag_kv_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
+        return __builtin_nan("");
+    }
+    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, x, 1.0);
 }
 
 /* The sum of (-1)**k a_k(v) x**-k (DLMF 10.40.1). */

@@ -53,6 +53,10 @@ static inline f64 ag_betaln_f64(f64 a, f64 b)
         return __builtin_inf();
     }
     if (a > 0.0 && b > 0.0 && a + b < __builtin_inf() && (a < b ? a : b) > 1e-290) {
+        const f64 quick = ag_short_log_beta_f64(a < b ? a : b, a < b ? b : a);
+        if (quick != 0.0) {
+            return quick;
+        }
         f64 p = 0;
         f64 p_low = 0;
         p = ag_log_beta_parts_f64(a, b, &p_low);
@@ -87,6 +91,14 @@ static inline f64 ag_beta_f64(f64 a, f64 b)
         }
         f64 p = 0;
         f64 p_low = 0;
+        if (a < 10.0 && b < 10.0) {
+            p = ag_beta_of_moderate_f64(a, b, &p_low);
+            return p + p_low;
+        }
+        const f64 quick = ag_beta_by_powers_f64(small, a < b ? b : a);
+        if (quick > 0.0) {
+            return quick;
+        }
         p = ag_log_beta_parts_f64(a, b, &p_low);
         return ag_exp_parts_f64(p, p_low);
     }
@@ -116,6 +128,10 @@ static inline f64 ag_beta_factor_f64(f64 a, f64 b, f64 x, f64 y)
         one = ag_two_sum_f64(-y, 1.0, &x_low);
         x_low = x_low + (one - x);
         y_low = 0.0;
+    }
+    const f64 quick = ag_short_beta_factor_f64(a, b, x, x_low, y, y_low);
+    if (quick > 0.0) {
+        return quick;
     }
     f64 p = 0;
     f64 p_low = 0;
@@ -171,9 +187,11 @@ static inline f64 ag_beta_series_f64(f64 a, f64 b, f64 x)
     f64 term = 1.0;
     f64 total = 1.0;
     f64 low = 0.0;
-    for (i32 k = 0; k < 100000; k++) {
-        const f64 n = (f64)k;
-        term = term * (x * (a + b + n) / (a + 1.0 + n));
+    const f64 more = x * (b - 1.0);
+    f64 n = a;
+    for (i32 _ = 0; _ < 100000; _++) {
+        n = n + 1.0;
+        term = term * (x + more / n);
         f64 error = 0;
         total = ag_two_sum_f64(total, term, &error);
         low = low + error;
@@ -194,30 +212,31 @@ static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part
     const f64 wide = b < a ? 4.4 + 2.6 * (1.0 - b / a) : 4.4;
     f64 count = 4.0 + wide * (root * sqrt_F(root)) + (few < 76.0 ? few : 76.0) / b;
     count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt_F(a / (a + b) * b));
-    f64 rest = 0.0;
-    for (i32 k = (i32)count; k > 0; k--) {
+    f64 over = 0.0;
+    f64 under = 1.0;
+    const f64 last = (i32)count;
+    f64 above = 1.0 / (a + 2.0 * (f64)last + 1.0);
+    for (i32 k = last; k > 0; k--) {
         const f64 n = (f64)k;
         const f64 w = 1.0 / (a + 2.0 * n - 1.0);
-        const f64 f = n + n * (b - n) * x * w + (a + n) / (a + 2.0 * n + 1.0) * (mean_part + 1.0 + n * (1.0 + y));
-        rest = (a + n - 1.0) * w * ((a + b + n - 1.0) * w) * (n * (b - n) * x * x) / (f + rest);
+        const f64 t = n * (b - n) * (x * w);
+        const f64 f = n + t + (a + n) * above * (mean_part + 1.0 + n * (1.0 + y));
+        above = w;
+        const f64 larger = f * under + over;
+        over = (a + n - 1.0) * (a + b + n - 1.0) * (w * x) * t * under;
+        under = larger;
+        if (under > 1e+100) {
+            over = over * 1e-100;
+            under = under * 1e-100;
+        }
     }
-    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + rest);
+    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + over / under);
 }
 
 /* (I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form. I is x**a / (a
    B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))). */
 static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 *second)
 {
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_log_in_parts_f64(x, 0.0, &e_low);
-    e = ag_times_parts_f64(e, e_low, a, 0.0, &e_low);
-    f64 p = 0;
-    f64 p_low = 0;
-    p = ag_log_beta_parts_f64(a, b, &p_low);
-    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
-    p = ag_log_in_parts_f64(a, 0.0, &p_low);
-    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
     f64 term = 1.0;
     f64 total = 0.0;
     for (i32 k = 1; k < 200; k++) {
@@ -228,13 +247,32 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 *second)
             break;
         }
     }
+    f64 p = 0;
+    f64 p_low = 0;
+    if (a > 1e-100 && b < 10.0) {
+        p = ag_beta_of_moderate_f64(a, b, &p_low);
+        const f64 quick = pow_F(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total);
+        if (quick < 0.6) {
+            *second = 1.0 - quick;
+            return quick;
+        }
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, a, 0.0, &e_low);
+    p = ag_log_beta_parts_f64(a, b, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    p = ag_log_in_parts_f64(a, 0.0, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
     const f64 growth = ag_expm1_f64(e) + ag_exp_f64(e) * e_low;
     const f64 rest = -growth - ag_exp_f64(e) * (a * total);
     *second = rest;
     return ag_exp_f64(e) * (1.0 + e_low) * (1.0 + a * total);
 }
 
-/* I_x(a, b) for a >= 15, b <= 1, y = 1 - x < 0.3: DiDonato and Morris' expansion in incomplete gamma functions. */
+/* I_x(a, b) for b <= 1, y = 1 - x < 0.2 and a >= 15, or y < 0.3 and a >= 20. A. R. DiDonato and A. H. Morris'
+   expansion in incomplete gamma functions. */
 static inline f64 ag_beta_of_tail_f64(f64 a, f64 b, f64 y)
 {
     f64 t = 0;
@@ -283,8 +321,8 @@ static inline f64 ag_beta_of_tail_f64(f64 a, f64 b, f64 y)
     return ag_exp_parts_f64(e, e_low) * (upper + size * total);
 }
 
-/* (I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate. */
-static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second)
+/* The same, where `given` is 0 or beta_factor(a, b, x, y). */
+static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 given, f64 *second)
 {
     const f64 swapped = a + b > 2.0 ? x * (a + b) > a : x > 0.5;
     const f64 p = swapped ? b : a;
@@ -301,12 +339,12 @@ static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second
             rest = ag_beta_of_small_f64(q, p, v, &got);
         }
         else {
-            if (q <= 1.0 && u > 0.7 && p >= 15.0) {
+            if (q <= 1.0 && p >= 15.0 && v < (p >= 20.0 ? 0.3 : 0.2)) {
                 got = ag_beta_of_tail_f64(p, q, v);
             }
             else {
                 if (q <= 1.0 || u * (p + q) < 0.5 * (p + 1.0) || (u < 0.02 * v && p < 40.0)) {
-                    got = ag_beta_factor_f64(p, q, u, v) * ag_beta_series_f64(p, q, u);
+                    got = (given > 0.0 ? given : ag_beta_factor_f64(p, q, u, v)) * ag_beta_series_f64(p, q, u);
                 }
                 else {
                     f64 s = 0;
@@ -314,7 +352,8 @@ static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second
                     s = ag_two_sum_f64(a, b, &s_low);
                     s = ag_times_parts_f64(s, s_low, x, 0.0, &s_low);
                     s = ag_plus_parts_f64(a, 0.0, -s, -s_low, &s_low);
-                    got = ag_beta_factor_f64(p, q, u, v) * ag_beta_fraction_f64(p, q, u, v, swapped ? -s : s);
+                    got = given > 0.0 ? given : ag_beta_factor_f64(p, q, u, v);
+                    got = got * ag_beta_fraction_f64(p, q, u, v, swapped ? -s : s);
                 }
             }
             got = got > 1.0 ? 1.0 : got;
@@ -327,6 +366,12 @@ static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second
     }
     *second = rest;
     return got;
+}
+
+/* (I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate. */
+INLINE f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second)
+{
+    return ag_incomplete_beta_of_f64(a, b, x, y, 0.0, second);
 }
 
 /* The incomplete beta function, regularized; NaN outside of a, b >= 0 and 0 <= x <= 1. Within 8 ulp for a, b from
@@ -488,10 +533,7 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         x = w < 300.0 ? a / (a + b * ag_exp_f64(2.0 * w)) : 0.0;
     }
     if (!(x > 0.0 && x < 1.0)) {
-        f64 e = 0;
-        f64 _e_low = 0;
-        e = ag_log_beta_parts_f64(a, b, &_e_low);
-        x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + e) / a);
+        x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + ag_betaln_f64(a, b)) / a);
         x = x < 0.9 ? x : 0.5;
     }
     if (x < 1e-290) {
@@ -500,9 +542,10 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
     f64 low = 0.0;
     f64 high = 1.0;
     for (i32 _ = 0; _ < 80; _++) {
+        const f64 factor = ag_beta_factor_f64(a, b, x, 1.0 - x);
         f64 got_p = 0;
         f64 got_q = 0;
-        got_p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &got_q);
+        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, &got_q);
         const f64 got = lower ? got_p : got_q;
         const f64 above = lower ? got > small : got < small;
         if (above) {
@@ -511,7 +554,7 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         else {
             low = x;
         }
-        const f64 density = ag_beta_factor_f64(a, b, x, 1.0 - x) / (1.0 - x);
+        const f64 density = factor / (1.0 - x);
         f64 better = 0.5 * (low + high);
         f64 bend = 1.0;
         if (got > 0.0 && density > 0.0) {

@@ -101,14 +101,17 @@ static inline f64 ag_exponent_of_gamma_f64(f64 a, f64 x, f64 *second)
 /* x**a exp(-x) / gamma(a + 1), within about 3 ulp where it is a normal number. */
 static inline f64 ag_gamma_factor_f64(f64 a, f64 x)
 {
+    if (x > 1e-300) {
+        const f64 quick = ag_short_gamma_factor_f64(a, x);
+        if (quick > 0.0) {
+            return quick;
+        }
+    }
     f64 e = 0;
     f64 e_low = 0;
     if (a >= 15.0) {
         e = ag_exponent_of_gamma_f64(a, x, &e_low);
         return ag_exp_parts_f64(e, e_low) * ag_exp_f64(-ag_stirling_f64(a)) / sqrt_F(0x1.921fb54442d18p+2 * a);
-    }
-    if (a < 0.5 && x > 1e-300) {
-        return ag_exp_f64(-x) * pow_F(x, a) * ag_exp_f64(-ag_log_gamma_near_1_f64(a));
     }
     if (x < 1e-300) {
         return ag_exp_f64(a * ag_log_f64(x) - ag_gammaln_f64(a + 1.0));
@@ -141,31 +144,53 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
     return c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * high))));
 }
 
+/* P(a, x) gamma(a + 1) exp(x) x**-a, a sum of positive terms (DLMF 8.7.1). */
+static inline f64 ag_lower_series_f64(f64 a, f64 x)
+{
+    f64 term = 1.0;
+    f64 total = 1.0;
+    f64 low = 0.0;
+    f64 n = a;
+    while (term > 1e-17 * total) {
+        n = n + 1.0;
+        term = term * (x / n);
+        f64 error = 0;
+        total = ag_two_sum_f64(total, term, &error);
+        low = low + error;
+    }
+    return total + low;
+}
+
 /* Q(a, x) gamma(a) exp(x) x**-a for x >= 0.7, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
-    f64 rest = 0;
     f64 n = 0;
     if (a < 60.0) {
-        f64 order = a - floor_F(a);
-        rest = x;
+        f64 term = 1.0;
+        f64 total = 0.0;
+        f64 low = 0.0;
+        f64 order = a;
+        while (order >= 1.0 && term > 1e-17 * total) {
+            f64 error = 0;
+            total = ag_two_sum_f64(total, term, &error);
+            low = low + error;
+            order = order - 1.0;
+            term = term * (order / x);
+        }
+        total = (total + low) / x;
+        if (order >= 1.0 || order == 0.0) {
+            return total;
+        }
+        f64 over = x;
+        f64 under = 1.0;
         for (i32 k = (i32)(95.0 / x) + 12; k > 0; k--) {
             n = (f64)k;
-            rest = x + (n - order) * rest / (rest + n);
+            under = over + n * under;
+            over = x * under + (n - order) * over;
         }
-        f64 result = 1.0 / rest;
-        f64 low = 0.0;
-        for (i32 _ = 0; _ < (i32)a; _++) {
-            f64 t = 0;
-            f64 t_low = 0;
-            t = ag_times_parts_f64(result, low, order, 0.0, &t_low);
-            t = ag_plus_parts_f64(1.0, 0.0, t, t_low, &t_low);
-            result = ag_divided_parts_f64(t, t_low, x, 0.0, &low);
-            order = order + 1.0;
-        }
-        return result;
+        return total + term * (under / over);
     }
-    rest = x + 37.0 - a;
+    f64 rest = x + 37.0 - a;
     for (i32 k = 18; k > 0; k--) {
         n = (f64)k;
         rest = x + (2.0 * n - 1.0) - a + n * (a - n) / rest;
@@ -196,12 +221,10 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
         *second = q;
         return 1.0 - q;
     }
-    f64 term = 0;
-    f64 total = 0;
     if (x < 0.7 && (x >= a || a < 0.4)) {
         e = a * ag_log_f64(x) - ag_log_gamma_near_1_f64(a);
-        term = 1.0;
-        total = 0.0;
+        f64 term = 1.0;
+        f64 total = 0.0;
         for (i32 k = 1; k < 30; k++) {
             term = term * (-x / (f64)k);
             total = total + term / (a + (f64)k);
@@ -220,18 +243,7 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
     if (x < 0.7 || x < a - 0.3) {
-        term = 1.0;
-        total = 1.0;
-        f64 low = 0.0;
-        f64 n = a;
-        while (term > 1e-17 * total) {
-            n = n + 1.0;
-            term = term * (x / n);
-            f64 error = 0;
-            total = ag_two_sum_f64(total, term, &error);
-            low = low + error;
-        }
-        p = factor * (total + low);
+        p = factor * ag_lower_series_f64(a, x);
         *second = 1.0 - p;
         return p;
     }
@@ -259,6 +271,10 @@ static inline f64 ag_gammainc_f64(f64 a, f64 x)
         return 1.0;
     }
     f64 p = 0;
+    if (a < 12.0 && x < 12.0 && x > 1e-300) {
+        p = ag_gamma_factor_f64(a, x) * ag_lower_series_f64(a, x);
+        return p < 1.0 ? p : 1.0;
+    }
     f64 _q = 0;
     p = ag_incomplete_gamma_f64(a, x, &_q);
     return p;

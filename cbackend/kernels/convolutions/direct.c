@@ -19,6 +19,24 @@
 #include "strips.c"
 
 #if !COMPLEX
+/* A number of x times weights, added to sums.  OF_PAIRS: both are pairs of bfloat16 numbers; see words.c. */
+#ifdef OF_PAIRS
+#include "../products/pairs.c"
+typedef i32 number_bits __attribute__((may_alias));
+INLINE vector plus_product(vector sums, const REAL *x, vector weights)
+{
+    return add_pairs(sums, (*(const number_bits *)x - (pairs){0}), (pairs)weights);
+}
+INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight)
+{
+    const pairs word = {*(const number_bits *)weight};
+    return plus_product((vector){sum}, x, (vector)word)[0];
+}
+#else
+INLINE vector plus_product(vector sums, const REAL *x, vector weights) { return sums + *x * weights; }
+INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight) { return sum + *x * *weight; }
+#endif
+
 #if defined(__AVX512F__)
 enum { TILE_VECTORS = 4 };
 #else
@@ -139,7 +157,7 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
 #pragma GCC unroll 8
                     for (int p = 0; p < columns; p++)
 #pragma GCC unroll 4
-                        for (int v = 0; v < vectors; v++) sums[p][v] += from[p][c] * right[v];
+                        for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + c, right[v]);
                 }
             }
     }
@@ -284,25 +302,26 @@ typedef void tile_function(const ag_convolution *, const tile_place *, const REA
     tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, tile_##way##_##vectors##_4, \
         tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
 #define MORE_NAMED(vectors, way) NAMED(vectors, way), tile_##way##_##vectors##_7, tile_##way##_##vectors##_8
-MORE_TILES(1, AG_DEPTHWISE)
-MORE_TILES(1, AG_DENSE)
-MORE_TILES(1, AG_LISTED)
 #if defined(__AVX512F__)
-MORE_TILES(2, AG_DENSE)
-MORE_TILES(3, AG_DENSE)
-TILES(4, AG_DENSE)
-MORE_TILES(2, AG_LISTED)
-MORE_TILES(3, AG_LISTED)
-TILES(4, AG_LISTED)
+#define ALL_TILES(way) \
+    MORE_TILES(1, way) \
+    MORE_TILES(2, way) \
+    MORE_TILES(3, way) \
+    TILES(4, way)
 #else
-TILES(2, AG_DENSE)
-TILES(2, AG_LISTED)
+#define ALL_TILES(way) \
+    MORE_TILES(1, way) \
+    TILES(2, way)
+#endif
+ALL_TILES(AG_DENSE)
+#ifndef OF_PAIRS
+MORE_TILES(1, AG_DEPTHWISE)
+ALL_TILES(AG_LISTED)
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 #if defined(__AVX512F__)
 #define ALL_NAMED(way) \
     { \
@@ -315,7 +334,16 @@ static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
     }
 #endif
 static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_DENSE);
+#ifdef OF_PAIRS /* all are dense */
+#define depthwise_tiles tiles[0]
+#define listed_tiles tiles
+#define listed_by_numbers(...) (void)0
+#define convolve_bundle convolve_strip
+#else
+static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
+static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
+#endif
 
 /* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
@@ -334,14 +362,15 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                         const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
                         if (outside || i < at->above || i >= at->below) {
                             for (i64 c = 0; c < channels; c++)
-                                sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                                sum = plus_number(sum, no_numbers,
+                                                  w + ((i * of->kernel[1] + j) * channels + c) * at->width);
                             continue;
                         }
                         const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])
                                            + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
                                            + (at->places ? at->places[p] : p * at->step);
                         for (i64 c = 0; c < channels; c++)
-                            sum += from[c] * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                            sum = plus_number(sum, from + c, w + ((i * of->kernel[1] + j) * channels + c) * at->width);
                     }
             }
             if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
@@ -349,8 +378,6 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
             *to = sum;
         }
 }
-
-static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
 
 /* Prefetch the rows of x that the windows of the next row of y read first: rows are too short for the hardware
    prefetcher. */
@@ -474,7 +501,9 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
                  at_most(part.end * work->columns, work->total));
 }
 
+#ifndef OF_PAIRS
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
+#endif
 
 /* Adjacent tasks go to one thread, which reuses x or the weights from its cache, whichever are larger. */
 static void convolve_task(void *context, i64 index)
@@ -563,7 +592,7 @@ static void pack_task(void *context, i64 index)
 }
 
 /* Pack the kernels of a call; return whether some weight is not finite. */
-static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
+static __attribute__((unused)) i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
 {
     packing work = {.of = of, .panels = even_panels(of->blocks, of->panel), .depths = parts(of->channels, of->block)};
     const i64 count = work.panels * work.depths;

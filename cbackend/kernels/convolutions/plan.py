@@ -15,6 +15,7 @@ from typing import Any
 from ....graph import Apply, FunctionGraph, TensorType, Variable, rebuild
 from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import Cast, add, mul
+from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.blocked_gradient import BlockedKernelGradient
 from ....ops.lowered.convolution_pair import ConvolutionPair
@@ -246,6 +247,7 @@ def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[tuple[int
 PLANNERS = {
     Convolution: plan_convolution,
     KernelGradient: plan_kernel_gradient,
+    BfloatConvolution: plan_blocks.plan_of_words,
     BlockedConvolution: plan_blocks.plan_convolution,
     BlockedKernelGradient: plan_blocks.plan_kernel_gradient,
     ConvolutionPair: plan_blocks.plan_pair,
@@ -257,5 +259,6 @@ CONDITIONS = {
 WORK = dict.fromkeys((Convolution, KernelGradient), _work)
 FOLLOWED = {
     Convolution: Followed(convolved, alone=_plan_group_of_own_kernels, most_loops=MOST_LOOPS),
+    BfloatConvolution: Followed(plan_blocks.of_words),
     BlockedConvolution: Followed(plan_blocks.convolved, True, plan_blocks.lengths_of, plan_blocks.has_call),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph import Apply, Variable
+from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.blocked_gradient import BlockedKernelGradient
 from ....ops.lowered.blocked_pool import BlockedPool
@@ -14,7 +15,16 @@ from ...program.planners.block_layout import counts_in_blocks, with_dense_lanes
 from ...program.planners.views import slice_of
 from ...program.prepared import Prepared, clipped, run_into
 from ...program.program import Array, Lengths
-from .spec import CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT, TILED_CONVOLUTION, Kind, Size
+from .spec import (
+    CONVOLUTION,
+    CONVOLUTION_PAIR,
+    CONVOLUTION_POOL,
+    KERNEL_GRADIENT,
+    TILED_CONVOLUTION,
+    WORD_CONVOLUTION,
+    Kind,
+    Size,
+)
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
@@ -111,6 +121,28 @@ def convolved(p: Planner, node: Apply, low: Array | None = None, high: Array | N
     if not op.weights:
         fields |= {"w_strides": w.strides, "room": p.fresh(x.dtype, weights)}
     return Prepared(CONVOLUTION, x.dtype, found.lengths, fields)
+
+
+def of_words(p: Planner, node: Apply) -> Prepared:
+    """Return the call of a convolution of bfloat16 numbers."""
+    op, (x, w, bias) = node.op, p.inputs_of(node)
+    assert isinstance(op, BfloatConvolution)
+    x = with_dense_lanes(p, x)
+    outputs, channels, *kernel = op.weights
+    p.guard("equal", x.lengths[1], -(-channels * op.groups // op.size), failure=Outcome.LENGTHS, axis=1)
+    counts, blocks = counts_in_blocks(p, op, x, kernel), -(-outputs // op.size)
+    fields = {
+        "images": x.lengths[0], "channels": channels, "block": op.size, "blocks": blocks, "out_block": op.size,
+        "panel": op.panel, "lengths": x.lengths[2:4], "before": tuple(pair[0] for pair in op.padding), "counts": counts,
+        "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(Kind.DENSE), "groups": op.groups,
+        "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
+        "dilation": op.dilation,
+    }  # fmt: skip
+    return Prepared(WORD_CONVOLUTION, "float32", (x.lengths[0], blocks, *counts, op.size), fields)
+
+
+def plan_of_words(p: Planner, node: Apply) -> None:
+    run_into(p, of_words(p, node), node.out)
 
 
 def plan_kernel_gradient(p: Planner, node: Apply) -> None:

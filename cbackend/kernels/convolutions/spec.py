@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
 from .. import (
+    NARROW,
     PRODUCTS,
     READ,
     WITH_CONVOLUTIONS,
@@ -130,6 +132,11 @@ CONVOLUTION = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
+WORD_CONVOLUTION = replace(
+    CONVOLUTION, name="word_convolution", about="The same of bfloat16 numbers; sums and y are float.",
+    table=NARROW, function="convolve_words", only="", struct=CONVOLUTION.c_struct,
+)  # fmt: skip
+
 TILED_CONVOLUTION = KernelSpec(
     "tiled_convolution",
     "The same by Winograd's algorithm, for kernels of 3 x 3 that move by one.",
@@ -194,4 +201,7 @@ KERNEL_GRADIENT = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
-SPECS = (WINDOW_PRODUCT, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT)
+SPECS = (
+    WINDOW_PRODUCT, WORD_CONVOLUTION, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL,
+    KERNEL_GRADIENT,
+)  # fmt: skip

@@ -106,7 +106,7 @@ static void run_group(void *context, i64 index)
 }
 
 /* Run a kernel of `each` multiplications a number, with its epilogue on strips. */
-static void run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
+static __attribute__((unused)) void run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
 {
     if (work->images <= 0 || work->total <= 0 || work->blocks <= 0) return;
     const double numbers = (double)work->images * (double)(work->blocks * work->after.width) * (double)work->total;

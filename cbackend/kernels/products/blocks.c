@@ -280,7 +280,7 @@ static i64 share_out(sharing *work)
 
 /* ---- One product ------------------------------------------------------------------------------------------------- */
 
-static i32 multiply(const ag_runtime *rt, const product *x)
+static __attribute__((unused)) i32 multiply(const ag_runtime *rt, const product *x)
 {
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);

@@ -15,6 +15,7 @@
        sum a b = sum a' b' + s sum b' + t sum a */
 #pragma once
 #include "bytes.c"
+#include "tiles.c"
 
 /* A product of two matrices, cut into tasks. */
 typedef struct product_work {
@@ -163,6 +164,33 @@ static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {{PROD
 #pragma GCC pop_options
 #endif
 
+#if HAS_TILES && defined(__AVX512F__)
+enum { FEWEST_ROWS = 4 }; /* that are worth the shapes of tiles */
+
+/* Rows [top, top + rows) of a by a panel, to `count` columns of c. */
+static void multiply_strip_by_tiles(const product_work *work, i64 top, i64 rows, const byte *panel, i64 vectors, i32 *c,
+                                    i64 count)
+{
+    const i64 width = vectors * LANES, n = work->of->n;
+    for (i64 i = 0, some; i < rows; i += some) {
+        i32 whole[TILE_ROWS * TILE_VECTORS * LANES];
+        some = at_most(TILE_ROWS, rows - i);
+        multiply_by_tiles(&(tile_product){.x = work->a + (top + i) * work->row,
+                                          .w = panel + vectors * VECTOR_BYTES,
+                                          .rows = some,
+                                          .row = work->row,
+                                          .groups = work->groups,
+                                          .vectors = vectors,
+                                          .c = whole,
+                                          .step = width,
+                                          .is_signed = work->of->a_signed});
+        for (i64 p = 0; p < some; p++)
+            for (i64 j = 0; j < count; j++)
+                c[(i + p) * n + j] = whole[p * width + j] + (work->shifts ? work->shifts[top + i + p] : 0);
+    }
+}
+#endif
+
 /* Compute the rows of a strip in a panel, in tiles of nearly equal height.  A tile that reaches beyond the last column is
    copied. */
 static void product_task(void *context, i64 index)
@@ -175,6 +203,13 @@ static void product_task(void *context, i64 index)
     const i64 column = first * LANES, count = at_most(n - column, (end - first) * LANES);
     const i32 fits = count == (end - first) * LANES;
     if (work->packs) pack_panel(work, panel);
+#if HAS_TILES && defined(__AVX512F__)
+    if (rows >= FEWEST_ROWS && may_use_tiles()) {
+        i32 *const to = work->c + top * n + column;
+        multiply_strip_by_tiles(work, top, rows, panel_at(work, panel), end - first, to, count);
+        return;
+    }
+#endif
     for (i64 t = 0; t < tiles; t++) {
         const i64 i = top + begin_of(rows, tiles, t), height = top + begin_of(rows, tiles, t + 1) - i;
         i32 whole[FEW_COLUMNS * TILE_VECTORS * LANES], *const c = work->c + i * n + column;

@@ -16,55 +16,16 @@ from ....ops.lowered.fused import unmarked
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
 from ...kernels import INNER, OF_ALL_DTYPES, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
+from .. import program as prog
 from ..calls import effects_of
 from ..outcome import Outcome
-from ..program import (
-    INTEGER,
-    POINTER,
-    After,
-    Allocate,
-    Argument,
-    Array,
-    Buffer,
-    Call,
-    Choice,
-    Commit,
-    Compute,
-    Detail,
-    Fill,
-    Finish,
-    Guard,
-    Host,
-    Inner,
-    Lengths,
-    Loop,
-    Memory,
-    Number,
-    Offset,
-    Order,
-    Pack,
-    Poll,
-    Program,
-    Quantity,
-    Read,
-    Release,
-    Restore,
-    Rows,
-    Select,
-    Site,
-    Stage,
-    Stages,
-    Step,
-    Vector,
-    bodies_of,
-)
 from .names import Kinds, Names, implied_locals
 
 T = TypeVar("T")
 _BUFFER = re.compile(r"b(\d+)(?:_output(\d+))?")
 
 
-def parse_program(text: str, graph: FunctionGraph, kernels: Sequence[Kernel]) -> Program:
+def parse_program(text: str, graph: FunctionGraph, kernels: Sequence[Kernel]) -> prog.Program:
     """The program of a text form, of the graph and with the kernels that it names.
 
     Raises IRSyntaxError for any other text: the line, the column, and what was expected there.
@@ -85,20 +46,20 @@ class _Parser:
         self.locals: Kinds = {}
         self.names: Names = Names(self.locals)
         self.graph = graph
-        self.inputs: list[Array] = []
-        self.constants: list[Array] = []
-        self.slots: dict[Buffer, int] = {}
+        self.inputs: list[prog.Array] = []
+        self.constants: list[prog.Array] = []
+        self.slots: dict[prog.Buffer, int] = {}
         self.in_place: dict[int, int] = {}
         self.dense = False
         self.products: tuple[str, ...] = ()
         self.solvers: tuple[str, ...] = ()
         self.used: tuple[str, ...] = ()
-        self.steps: list[Step] = []
-        self.nodes: list[tuple[int, str, tuple[Array, ...]]] = []
+        self.steps: list[prog.Step] = []
+        self.nodes: list[tuple[int, str, tuple[prog.Array, ...]]] = []
         self.bodies: list[_Parser] = []
         self.site = 0
 
-    def program(self, head: str) -> Program:
+    def program(self, head: str) -> prog.Program:
         """The program that begins here."""
         self.read(head)
         return self.made()
@@ -114,7 +75,7 @@ class _Parser:
         while not self.r.accept("}"):
             self._line()
 
-    def made(self) -> Program:
+    def made(self) -> prog.Program:
         """Return the program; its bodies have the inner graphs of its nodes."""
         graph = self.graph
         assert graph is not None
@@ -122,24 +83,24 @@ class _Parser:
         for number, _, _ in self.nodes:
             if number >= len(order):
                 self.r.fail(f"a node of the graph, which has {len(order)}")
-        sites = tuple(Site(order[number], operands, text) for number, text, operands in self.nodes)
+        sites = tuple(prog.Site(order[number], operands, text) for number, text, operands in self.nodes)
         self._give_graphs(sites)
-        return Program(
+        return prog.Program(
             graph, tuple(self.inputs), tuple(self.constants), tuple(self.steps), sites,
             tuple(self.kernels[name] for name in self.used), self.locals, self.slots, self.products, self.solvers,
             self.in_place, self.dense, tuple(body.made() for body in self.bodies),
         )  # fmt: skip
 
-    def _give_graphs(self, sites: Sequence[Site]) -> None:
+    def _give_graphs(self, sites: Sequence[prog.Site]) -> None:
         for step in self.steps:
-            if not isinstance(step, (Loop, Choice)):
+            if not isinstance(step, (prog.Loop, prog.Choice)):
                 continue
-            if any(number >= len(self.bodies) for number in bodies_of(step)):
-                self.r.fail(f"bodies {bodies_of(step)} of node {step.site}")
+            if any(number >= len(self.bodies) for number in prog.bodies_of(step)):
+                self.r.fail(f"bodies {prog.bodies_of(step)} of node {step.site}")
             op = unmarked(sites[step.site].node.op) if step.site < len(sites) else None
-            if isinstance(step, Loop) and isinstance(op, Scan):
+            if isinstance(step, prog.Loop) and isinstance(op, Scan):
                 self.bodies[step.body].graph = op.graph
-            elif isinstance(step, Choice) and isinstance(op, Cond):
+            elif isinstance(step, prog.Choice) and isinstance(op, Cond):
                 for number, graph in zip(step.bodies, (op.then, op.otherwise), strict=True):
                     self.bodies[number].graph = graph
             else:
@@ -168,17 +129,17 @@ class _Parser:
     def _constant(self) -> None:
         self.constants.append(self._leaf())
 
-    def _leaf(self) -> Array:
+    def _leaf(self) -> prog.Array:
         dtype = self.dtype()
         array = replace(self.array(new=dtype), dtype=dtype)
         self.locals.update(implied_locals([array]))
         return array
 
     def _integers(self) -> None:
-        self.locals.update((name, (INTEGER, 0)) for name in self.separated(self.r.name))
+        self.locals.update((name, (prog.INTEGER, 0)) for name in self.separated(self.r.name))
 
     def _pointers(self) -> None:
-        self.locals.update((name, (POINTER, 0)) for name in self.separated(self.r.name))
+        self.locals.update((name, (prog.POINTER, 0)) for name in self.separated(self.r.name))
 
     def _vector(self) -> None:
         dtype, name = self.dtype(), self.r.name()
@@ -231,7 +192,7 @@ class _Parser:
         self.names.passed(step)
         self.steps.append(step)
 
-    def _new_step(self) -> Step:
+    def _new_step(self) -> prog.Step:
         for word, read in _STEPS.items():
             if self.r.accept(word):
                 return read(self)
@@ -244,10 +205,10 @@ class _Parser:
             if self.r.accept(word):
                 return define(self, name)
         if self.r.sees("["):
-            return Fill(self.site, name, self.quantities())
+            return prog.Fill(self.site, name, self.quantities())
         operator = self.r.name()
         operands = self.quantities("(", ")")
-        return Compute(self.site, name, operator, operands, *self._or())
+        return prog.Compute(self.site, name, operator, operands, *self._or())
 
     def _or(self) -> tuple[Outcome | None, int]:
         failure = None
@@ -259,54 +220,54 @@ class _Parser:
             failure = Outcome[word]
         return failure, self.r.integer() if self.r.accept("axis") else 0
 
-    def _guard(self) -> Step:
+    def _guard(self) -> prog.Step:
         test = self.r.name()
         operands = self.quantities("(", ")")
         failure, axis = self._or()
         if failure is None:
             self.r.fail("'or' and an outcome")
-        return Guard(self.site, test, operands, failure, axis)
+        return prog.Guard(self.site, test, operands, failure, axis)
 
-    def _order(self, name: str) -> Step:
+    def _order(self, name: str) -> prog.Step:
         lengths = self.quantities()
         self.r.expect("of")
-        return Order(self.site, name, lengths, self.quantities())
+        return prog.Order(self.site, name, lengths, self.quantities())
 
-    def _allocate(self, name: str) -> Step:
+    def _allocate(self, name: str) -> prog.Step:
         dtype = self.dtype()
-        return Allocate(self.site, self.as_buffer(name), self.quantities(), dtype)
+        return prog.Allocate(self.site, self.as_buffer(name), self.quantities(), dtype)
 
-    def _point(self, name: str) -> Step:
+    def _point(self, name: str) -> prog.Step:
         array = self.array()
         self.r.expect("+")
-        return Offset(self.site, name, array, self.quantity())
+        return prog.Offset(self.site, name, array, self.quantity())
 
-    def _select(self, name: str) -> Step:
+    def _select(self, name: str) -> prog.Step:
         condition = self.quantity()
         self.r.expect("?")
         first = self.array()
         self.r.expect("or")
-        return Select(self.site, name, condition, first, self.array())
+        return prog.Select(self.site, name, condition, first, self.array())
 
-    def _pack(self, name: str) -> Step:
+    def _pack(self, name: str) -> prog.Step:
         array = self.array()
         self.r.expect("into")
-        return Pack(self.site, name, self.buffer(), array)
+        return prog.Pack(self.site, name, self.buffer(), array)
 
-    def _call(self) -> Step:
+    def _call(self) -> prog.Step:
         return self._called(False)
 
-    def _launch(self) -> Step:
+    def _launch(self) -> prog.Step:
         return self._called(True)
 
-    def _called(self, is_kernel: bool) -> Step:
+    def _called(self, is_kernel: bool) -> prog.Step:
         function = self.kernel() if is_kernel else self.runtime_kernel()
         dtype = self.dtype() if not is_kernel and self.r.accept(":") else ""
         arguments = self.arguments() if is_kernel else self.fields(specs()[function])
         fallible = self.r.accept("may")
         if fallible:
             self.r.expect("fail")
-        step = Call(self.site, function, arguments, (), (), fallible, is_kernel, dtype)
+        step = prog.Call(self.site, function, arguments, (), (), fallible, is_kernel, dtype)
         if self.r.accept("writes"):
             writes = self.arrays()
             self.r.expect("reads")
@@ -314,26 +275,26 @@ class _Parser:
         writes, reads = effects_of(step, self.kernels)
         return replace(step, writes=writes, reads=reads)
 
-    def _host(self, names: Sequence[str]) -> Step:
+    def _host(self, names: Sequence[str]) -> prog.Step:
         reads = self.r.several(self.array, "(", ")")
         lengths = tuple(name for name in names if self.names.is_quantity(name))
-        return Host(self.site, tuple(name for name in names if name not in lengths), lengths, reads)
+        return prog.Host(self.site, tuple(name for name in names if name not in lengths), lengths, reads)
 
-    def _loop(self, count: str | None = None) -> Step:
+    def _loop(self, count: str | None = None) -> prog.Step:
         body = self._after("body", self.r.integer)
         steps = self._after("steps", self.quantity)
         sequences, states, others = (self._after(word, self.arrays) for word in ("along", "from", "with"))
         results, made, kept = self._results()
         traced = self._after("traced", self.flags)
         held = self.flags() if self.r.accept("held") else (False,) * len(states)
-        return Loop(self.site, body, steps, sequences, states, others, traced, held, kept, results, made, count)
+        return prog.Loop(self.site, body, steps, sequences, states, others, traced, held, kept, results, made, count)
 
     def _after(self, word: str, read: Callable[[], T]) -> T:
         """Return what stands behind a word."""
         self.r.expect(word)
         return read()
 
-    def _choice(self) -> Step:
+    def _choice(self) -> prog.Step:
         condition = self.quantity()
         numbers = []
         for sign in "?:":
@@ -343,9 +304,9 @@ class _Parser:
         self.r.expect("with")
         operands = self.arrays()
         results, made, kept = self._results()
-        return Choice(self.site, (numbers[0], numbers[1]), condition, operands, kept, results, made)
+        return prog.Choice(self.site, (numbers[0], numbers[1]), condition, operands, kept, results, made)
 
-    def _results(self) -> tuple[tuple[Array, ...], tuple[bool, ...], tuple[tuple[Quantity | None, ...], ...]]:
+    def _results(self) -> tuple[tuple[prog.Array, ...], tuple[bool, ...], tuple[tuple[prog.Quantity | None, ...], ...]]:
         self.r.expect("into")
         results = self.arrays()
         self.r.expect("made")
@@ -354,18 +315,18 @@ class _Parser:
         kept = tuple(self.r.several(lambda: self.r.or_none(self.quantity)) for _ in results)
         return results, made, kept
 
-    def _finish(self) -> Step:
+    def _finish(self) -> prog.Step:
         self.r.expect("output")
-        return Finish(self.site, self.r.integer(), self.array())
+        return prog.Finish(self.site, self.r.integer(), self.array())
 
-    def _restore(self) -> Step:
+    def _restore(self) -> prog.Step:
         array = self.array()
         self.r.expect("from")
-        return Restore(self.site, array, self.array())
+        return prog.Restore(self.site, array, self.array())
 
-    def _release(self) -> Step:
+    def _release(self) -> prog.Step:
         self.r.expect("slot")
-        return Release(self.r.integer())
+        return prog.Release(self.r.integer())
 
     # --- operands
 
@@ -413,7 +374,7 @@ class _Parser:
             self.r.fail(expected)
         return name
 
-    def quantity(self) -> Quantity:
+    def quantity(self) -> prog.Quantity:
         """A number, a name, or an element of a vector."""
         if self.r.sees_number():
             return self.r.integer()
@@ -424,33 +385,33 @@ class _Parser:
         self.r.expect("]")
         return f"{name}[{place}]"
 
-    def quantities(self, opening: str = "[", closing: str = "]") -> Lengths:
+    def quantities(self, opening: str = "[", closing: str = "]") -> prog.Lengths:
         """Quantities in brackets."""
         return self.r.several(self.quantity, opening, closing)
 
-    def as_buffer(self, name: str) -> Buffer:
+    def as_buffer(self, name: str) -> prog.Buffer:
         """Return the buffer of a name."""
         match = _BUFFER.fullmatch(name)
         if match is None:
             self.r.back()
             self.r.fail("a buffer such as b0 or b0_output1")
-        return Buffer(int(match[1]), None if match[2] is None else int(match[2]))
+        return prog.Buffer(int(match[1]), None if match[2] is None else int(match[2]))
 
-    def buffer(self) -> Buffer:
+    def buffer(self) -> prog.Buffer:
         """A buffer by name."""
         return self.as_buffer(self.r.name())
 
-    def _memory(self) -> Memory:
+    def _memory(self) -> prog.Memory:
         name = self.r.name()
         if name == "nothing":
             return ""
         return name if _BUFFER.fullmatch(name) is None else self.as_buffer(name)
 
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[prog.Array, ...]:
         """Arrays in parentheses."""
         return self.r.several(self.array, "(", ")")
 
-    def array(self, new: str = "") -> Array:
+    def array(self, new: str = "") -> prog.Array:
         """Return an array; `new`: its dtype, where the line declares it."""
         base = self._memory()
         lengths, strides, dense = self._lengths() if self.r.sees("[") else ((), None, True)
@@ -465,13 +426,13 @@ class _Parser:
         memory = place.memory if place is not None else (base,)
         if self.r.accept("in"):
             memory = self.r.several(self._memory, "(", ")")
-        array = Array(base, dtype, lengths, strides, dense, memory)
+        array = prog.Array(base, dtype, lengths, strides, dense, memory)
         self.names.met(array)
         return array
 
-    def _lengths(self) -> tuple[Lengths, Lengths | None, bool]:
+    def _lengths(self) -> tuple[prog.Lengths, prog.Lengths | None, bool]:
         """Return lengths, strides if they are given, and whether the array is C-contiguous."""
-        found: list[list[Quantity]] = [[]]
+        found: list[list[prog.Quantity]] = [[]]
         self.r.expect("[")
         dense = False
         while not self.r.accept("]"):
@@ -485,14 +446,14 @@ class _Parser:
             self.r.fail("lengths and strides")
         return (tuple(found[0]), tuple(found[1]), dense) if len(found) == 2 else (tuple(found[0]), None, True)
 
-    def arguments(self) -> tuple[Argument, ...]:
+    def arguments(self) -> tuple[prog.Argument, ...]:
         """Arguments in parentheses."""
         return self.r.several(self._argument, "(", ")")
 
-    def fields(self, spec: KernelSpec) -> tuple[Argument, ...]:
+    def fields(self, spec: KernelSpec) -> tuple[prog.Argument, ...]:
         """Return the arguments of a kernel of the runtime, `name=argument` in parentheses."""
         kinds = {field.name: field.kind for field in spec.fields}
-        found: dict[str, Argument] = {}
+        found: dict[str, prog.Argument] = {}
 
         def field() -> None:
             name = self._known(kinds, f"a field of {spec.name}: {', '.join(kinds)}")
@@ -505,26 +466,26 @@ class _Parser:
         except TypeError as error:
             self.r.fail(str(error))
 
-    def _field(self, kind: str) -> Argument:
+    def _field(self, kind: str) -> prog.Argument:
         if kind == REAL:
             return float(self.r.take("number", "a number"))
         if kind == INNER:
             spec = specs()[self.runtime_kernel()]
-            return Inner(spec.name, self.fields(spec))
+            return prog.Inner(spec.name, self.fields(spec))
         return self._argument()
 
-    def _argument(self) -> Argument:
+    def _argument(self) -> prog.Argument:
         if self.r.sees_number():
             value = self.r.integer()
-            return Number(self.dtype(), value) if self.r.accept(":") else value
+            return prog.Number(self.dtype(), value) if self.r.accept(":") else value
         if self.r.sees("["):
-            return Vector(self.quantities())
+            return prog.Vector(self.quantities())
         if self.r.accept("then"):
-            return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
+            return prog.After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("detail"):
-            return Detail()
+            return prog.Detail()
         if self.r.accept("poll"):
-            return Poll()
+            return prog.Poll()
         if self.r.accept("{"):
             return self._stages()
         return self.quantity() if self._sees_quantity() else self.array()
@@ -535,7 +496,7 @@ class _Parser:
         self.r.back()
         return self.names.is_quantity(name) or name.startswith("order")
 
-    def _stages(self) -> Stages:
+    def _stages(self) -> prog.Stages:
         stages = []
         while not self.r.sees_number():
             stages.append(self._stage())
@@ -543,23 +504,23 @@ class _Parser:
         line_buffers = self.r.integer()
         self.r.expect("line_buffers")
         self.r.expect("}")
-        return Stages(tuple(stages), line_buffers)
+        return prog.Stages(tuple(stages), line_buffers)
 
-    def _stage(self) -> Stage:
+    def _stage(self) -> prog.Stage:
         kernel, arguments = self.kernel(), self.arguments()
         self.r.expect("on")
         rows = self.r.several(self._rows, "(", ")")
         cost = self._after("cost", self.r.integer)
         self.r.expect("over")
-        return Stage(kernel, arguments, rows, cost, self.quantities())
+        return prog.Stage(kernel, arguments, rows, cost, self.quantities())
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> prog.Rows:
         if self.r.accept("memory"):
-            return Rows(-1, 0, 0)
+            return prog.Rows(-1, 0, 0)
         line_buffer = self._after("line_buffer", self.r.integer)
         row = self._after("row", self.quantity)
         self.r.expect("+")
-        return Rows(line_buffer, row, self.quantity())
+        return prog.Rows(line_buffer, row, self.quantity())
 
 
 _LINES: dict[str, Callable[[_Parser], None]] = {
@@ -577,19 +538,19 @@ _LINES: dict[str, Callable[[_Parser], None]] = {
     "body": _Parser._body,
     "node": _Parser._node,
 }
-_STEPS: dict[str, Callable[[_Parser], Step]] = {
+_STEPS: dict[str, Callable[[_Parser], prog.Step]] = {
     "guard": _Parser._guard,
     "launch": _Parser._launch,
     "call": _Parser._call,
-    "commit": lambda p: Commit(p.site),
+    "commit": lambda p: prog.Commit(p.site),
     "restore": _Parser._restore,
     "loop": _Parser._loop,
     "choice": _Parser._choice,
     "finish": _Parser._finish,
     "release": _Parser._release,
 }
-_DEFINITIONS: dict[str, Callable[[_Parser, str], Step]] = {
-    "read": lambda p, name: Read(p.site, name, p.array()),
+_DEFINITIONS: dict[str, Callable[[_Parser, str], prog.Step]] = {
+    "read": lambda p, name: prog.Read(p.site, name, p.array()),
     "order": _Parser._order,
     "allocate": _Parser._allocate,
     "point": _Parser._point,

@@ -51,49 +51,15 @@ from itertools import groupby
 from typing import Any
 
 from ...ir.kernel import Kernel
+from .. import program as prog
 from ..calls import effects_of, given
 from ..outcome import Outcome
-from ..program import (
-    INTEGER,
-    POINTER,
-    After,
-    Allocate,
-    Argument,
-    Array,
-    Call,
-    Choice,
-    Commit,
-    Compute,
-    Detail,
-    Fill,
-    Finish,
-    Guard,
-    Host,
-    Inner,
-    Length,
-    Loop,
-    Number,
-    Offset,
-    Order,
-    Pack,
-    Poll,
-    Program,
-    Read,
-    Release,
-    Restore,
-    Rows,
-    Select,
-    Stage,
-    Stages,
-    Step,
-    Vector,
-)
 from .names import Names, implied_locals, memory_name
 
 INDENT = "  "
 
 
-def program_text(program: Program) -> str:
+def program_text(program: prog.Program) -> str:
     """The text form of a program, without its graph and its kernels; it ends in a newline."""
     numbers = {kernel.name: kernel for kernel in program.kernels}
     return "\n".join(Printer(program, numbers).lines("program", "")) + "\n"
@@ -110,8 +76,8 @@ def _or(failure: Outcome | None, axis: int) -> str:
 class Printer:
     """Prints one program, line after line."""
 
-    def __init__(self, program: Program, kernels: Mapping[str, Kernel]) -> None:
-        self.program: Program = program
+    def __init__(self, program: prog.Program, kernels: Mapping[str, Kernel]) -> None:
+        self.program: prog.Program = program
         self.kernels: Mapping[str, Kernel] = kernels
         self.names: Names = Names(program.locals)
 
@@ -137,7 +103,7 @@ class Printer:
                 self.names.met(array)
         implied = implied_locals((*program.inputs, *program.constants))
         rest = [(name, *kind) for name, kind in program.locals.items() if name not in implied]
-        for plain, group in groupby(rest, lambda local: local[1] if local[1] in (INTEGER, POINTER) else ""):
+        for plain, group in groupby(rest, lambda local: local[1] if local[1] in (prog.INTEGER, prog.POINTER) else ""):
             if plain:
                 yield f"{plain} {_list(name for name, *_ in group)}"
             else:
@@ -151,7 +117,7 @@ class Printer:
             if names:
                 yield f"{word} {_list(names)}"
 
-    def own_lines(self) -> Iterator[tuple[Step, str]]:
+    def own_lines(self) -> Iterator[tuple[prog.Step, str]]:
         """Yield each step with its line."""
         list(self._declarations())
         for step in self.program.steps:
@@ -167,7 +133,7 @@ class Printer:
                 yield f"# {site} {text}"
             yield self.step(step)
 
-    def step(self, step: Step) -> str:
+    def step(self, step: prog.Step) -> str:
         """The line of a step."""
         text = _STEPS[type(step)](self, step)
         self.names.passed(step)
@@ -175,7 +141,7 @@ class Printer:
 
     # --- operands
 
-    def _bare(self, array: Array) -> str:
+    def _bare(self, array: prog.Array) -> str:
         """Return an array by its address, with its lengths, and its strides if they do not follow."""
         follows = array.dense and self.names.strides(array.lengths) == array.strides
         if follows and not array.lengths:
@@ -183,7 +149,7 @@ class Printer:
         words = [] if follows else ["|", *filter(None, [_list(array.strides)]), *["dense"] * array.dense]
         return f"{memory_name(array.base)}[{' '.join([_list(array.lengths), *words])}]"
 
-    def array(self, array: Array) -> str:
+    def array(self, array: prog.Array) -> str:
         """Return an array, with its dtype and memory unless earlier lines declare them."""
         text, place = self._bare(array), self.names.place(array.base)
         if place is None or place.dtype != array.dtype:
@@ -193,40 +159,40 @@ class Printer:
         self.names.met(array)
         return text
 
-    def several(self, arrays: Iterable[Array]) -> str:
+    def several(self, arrays: Iterable[prog.Array]) -> str:
         """Arrays in parentheses."""
         return f"({_list(map(self.array, arrays))})"
 
-    def argument(self, argument: Argument) -> str:
+    def argument(self, argument: prog.Argument) -> str:
         """An argument of a call."""
-        if isinstance(argument, Array):
+        if isinstance(argument, prog.Array):
             return self.array(argument)
-        if isinstance(argument, Vector):
+        if isinstance(argument, prog.Vector):
             return f"[{_list(argument.values)}]"
-        if isinstance(argument, Number):
+        if isinstance(argument, prog.Number):
             return f"{argument.value}:{argument.dtype}"
-        if isinstance(argument, After):
+        if isinstance(argument, prog.After):
             return f"then {argument.kernel}({_list(map(self.argument, argument.arguments))})"
-        if isinstance(argument, Stages):
+        if isinstance(argument, prog.Stages):
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
-        if isinstance(argument, Inner):
+        if isinstance(argument, prog.Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        if isinstance(argument, (Detail, Poll)):
-            return "detail" if isinstance(argument, Detail) else "poll"
+        if isinstance(argument, (prog.Detail, prog.Poll)):
+            return "detail" if isinstance(argument, prog.Detail) else "poll"
         return str(argument)
 
-    def fields(self, function: str, arguments: Sequence[Argument]) -> str:
+    def fields(self, function: str, arguments: Sequence[prog.Argument]) -> str:
         """Return the arguments of a kernel of the runtime by the names of its fields."""
         return _list(f"{field.name}={self.argument(argument)}" for field, argument in given(function, arguments))
 
-    def _stage(self, stage: Stage) -> str:
+    def _stage(self, stage: prog.Stage) -> str:
         rows = map(_rows, stage.rows)
         arguments = _list(map(self.argument, stage.arguments))
         return f"{stage.kernel}({arguments}) on ({_list(rows)}) cost {stage.cost} over [{_list(stage.extents)}]"
 
     # --- steps
 
-    def call(self, step: Call) -> str:
+    def call(self, step: prog.Call) -> str:
         fails = " may fail" if step.fallible else ""
         if step.kernel:
             text = f"launch {step.function}({_list(map(self.argument, step.arguments))}){fails}"
@@ -237,10 +203,10 @@ class Printer:
             return text
         return f"{text} writes {self.several(step.writes)} reads {self.several(step.reads)}"
 
-    def host(self, step: Host) -> str:
+    def host(self, step: prog.Host) -> str:
         return f"{_list((*step.results, *step.lengths))} = host({_list(map(self.array, step.reads))})"
 
-    def loop(self, step: Loop) -> str:
+    def loop(self, step: prog.Loop) -> str:
         parts = (("along", step.sequences), ("from", step.states), ("with", step.others))
         given = " ".join(f"{word} {self.several(arrays)}" for word, arrays in parts)
         count = f"{step.count} = " if step.count else ""
@@ -249,40 +215,40 @@ class Printer:
             traced += f" held [{_list(map(int, step.held))}]"
         return f"{count}loop body {step.body} steps {step.steps} {given} {self._results(step)} {traced}"
 
-    def choice(self, step: Choice) -> str:
+    def choice(self, step: prog.Choice) -> str:
         one, other = step.bodies
         arrays = f"with {self.several(step.operands)}"
         return f"choice {step.condition} ? body {one} : body {other} {arrays} {self._results(step)}"
 
-    def _results(self, step: Loop | Choice) -> str:
+    def _results(self, step: prog.Loop | prog.Choice) -> str:
         kept = " ".join(f"[{_list(map(_length, lengths))}]" for lengths in step.kept)
         return f"into {self.several(step.results)} made [{_list(map(int, step.made))}] kept {kept}"
 
 
-def _length(length: Length) -> str:
+def _length(length: prog.Length) -> str:
     return "-" if length is None else str(length)
 
 
 _STEPS: dict[type[Any], Callable[[Printer, Any], str]] = {
-    Compute: lambda p, s: f"{s.result} = {s.operator}({_list(s.operands)}){_or(s.failure, s.axis)}",
-    Guard: lambda p, s: f"guard {s.test}({_list(s.operands)}){_or(s.failure, s.axis)}",
-    Read: lambda p, s: f"{s.result} = read {p.array(s.array)}",
-    Fill: lambda p, s: f"{s.local} = [{_list(s.values)}]",
-    Order: lambda p, s: f"{s.local} = order [{_list(s.lengths)}] of [{_list(s.strides)}]",
-    Allocate: lambda p, s: f"{memory_name(s.buffer)} = allocate {s.dtype}[{_list(s.lengths)}]",
-    Offset: lambda p, s: f"{s.result} = point {p.array(s.array)} + {s.offset}",
-    Select: lambda p, s: f"{s.result} = select {s.condition} ? {p.array(s.first)} or {p.array(s.second)}",
-    Pack: lambda p, s: f"{s.result} = pack {p.array(s.array)} into {memory_name(s.buffer)}",
-    Call: Printer.call,
-    Commit: lambda p, s: "commit",
-    Restore: lambda p, s: f"restore {p.array(s.array)} from {p.array(s.kept)}",
-    Host: Printer.host,
-    Loop: Printer.loop,
-    Choice: Printer.choice,
-    Finish: lambda p, s: f"finish output {s.output} {p.array(s.array)}",
-    Release: lambda p, s: f"release slot {s.slot}",
+    prog.Compute: lambda p, s: f"{s.result} = {s.operator}({_list(s.operands)}){_or(s.failure, s.axis)}",
+    prog.Guard: lambda p, s: f"guard {s.test}({_list(s.operands)}){_or(s.failure, s.axis)}",
+    prog.Read: lambda p, s: f"{s.result} = read {p.array(s.array)}",
+    prog.Fill: lambda p, s: f"{s.local} = [{_list(s.values)}]",
+    prog.Order: lambda p, s: f"{s.local} = order [{_list(s.lengths)}] of [{_list(s.strides)}]",
+    prog.Allocate: lambda p, s: f"{memory_name(s.buffer)} = allocate {s.dtype}[{_list(s.lengths)}]",
+    prog.Offset: lambda p, s: f"{s.result} = point {p.array(s.array)} + {s.offset}",
+    prog.Select: lambda p, s: f"{s.result} = select {s.condition} ? {p.array(s.first)} or {p.array(s.second)}",
+    prog.Pack: lambda p, s: f"{s.result} = pack {p.array(s.array)} into {memory_name(s.buffer)}",
+    prog.Call: Printer.call,
+    prog.Commit: lambda p, s: "commit",
+    prog.Restore: lambda p, s: f"restore {p.array(s.array)} from {p.array(s.kept)}",
+    prog.Host: Printer.host,
+    prog.Loop: Printer.loop,
+    prog.Choice: Printer.choice,
+    prog.Finish: lambda p, s: f"finish output {s.output} {p.array(s.array)}",
+    prog.Release: lambda p, s: f"release slot {s.slot}",
 }
 
 
-def _rows(rows: Rows) -> str:
+def _rows(rows: prog.Rows) -> str:
     return "memory" if rows.line_buffer < 0 else f"line_buffer {rows.line_buffer} row {rows.row} + {rows.element}"

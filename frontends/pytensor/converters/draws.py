@@ -9,9 +9,9 @@ from pytensor.tensor.random import basic
 from pytensor.tensor.random.op import RandomVariable
 
 from .... import ops as T
-from ....graph import Constant, Kind, Lacks, TensorType
+from ....graph import Constant, Lacks, TensorType
 from ....graph import Variable as CoreVariable
-from ....ops.core.tensor import HostOp, outputs_of
+from ....ops.core.tensor import ForeignOp, outputs_of
 from ....ops.random.draw_parameters import draw_lengths
 from ....ops.random.generator_states import STATE_DTYPE, borrowed_generator, draws_in_c
 from ....ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
@@ -21,15 +21,12 @@ from .scalars import as_dtype
 
 
 @record(eq=False)
-class Draw(HostOp):
+class Draw(ForeignOp):
     """`draw(state, *size, *parameters)`: the state after the draw, and the sample, by the `rng_fn` of PyTensor's op."""
 
     random_op: Any
     lengths: int | None
     result: TensorType
-    fallible = True
-    fingerprint = None
-    picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(
         lengths="the size and the parameters decide them",
         derivative="draws have none",
@@ -41,15 +38,9 @@ class Draw(HostOp):
     def name(self) -> str:  # type: ignore[override]
         return str(self.random_op)
 
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Draw)
-        return same and (self.random_op, self.lengths, self.result) == (other.random_op, other.lengths, other.result)  # type: ignore[attr-defined]
-
-    def __hash__(self) -> int:
-        return hash((self.random_op, self.lengths, self.result))
+    @property
+    def identity(self) -> Any:
+        return self.random_op, self.lengths, self.result
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         return TensorType(STATE_DTYPE, inputs[0].type.shape), self.result

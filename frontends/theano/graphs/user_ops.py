@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ....graph import Kind, Lacks, NoGradient, TensorType, leaves
+from ....graph import Lacks, NoGradient, TensorType, leaves
 from ....graph import Variable as CoreVariable
 from ....ops import zeros_like
-from ....ops.core.tensor import HostOp
+from ....ops.core.tensor import ForeignOp
 from ....ops.core.tensor import TensorVariable as CoreTensor
 from ....record import record
 from ..tensors.variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap
@@ -133,15 +133,12 @@ def _connect(node: Apply, op: Op) -> None:
 
 
 @record(eq=False)
-class PythonOp(HostOp):
+class PythonOp(ForeignOp):
     """A node of the core for an op in Python; NumPy computes it in every mode."""
 
     theano_op: Op
     types: tuple[TensorType, ...]
     node: Any
-    fallible = True
-    fingerprint = None
-    picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(
         lengths="its function decides them",
         batching="its function takes one example",
@@ -152,15 +149,9 @@ class PythonOp(HostOp):
     def name(self) -> str:  # type: ignore[override]
         return type(self.theano_op).__name__
 
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, PythonOp)
-        return same and (self.theano_op, self.types) == (other.theano_op, other.types)  # type: ignore[attr-defined]
-
-    def __hash__(self) -> int:
-        return hash((self.theano_op, self.types))
+    @property
+    def identity(self) -> Any:
+        return self.theano_op, self.types
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         return self.types

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from .... import ops as T
-from ....graph import Dim, Variable, dims, dims_of
+from ....graph import Apply, Dim, Variable, dims, dims_of
 from ....ops.lowered.blocked import POSITIONS, BlockedConvolution
 from ....ops.shapes.creation import Alloc
 from ....ops.shapes.indexing import IncSubtensor, entries
@@ -62,6 +62,20 @@ def is_padding(write: Node) -> bool:
         if dims.sub(stop, start) != lengths[axis] or (axis not in POSITIONS and (start != 0 or stop != length)):
             return False
     return value.ndim == filled.ndim and all(places[axis].start is not None for axis in POSITIONS)
+
+
+def without_zeros(x: Variable) -> Variable:
+    """Return the value that x pads with zeros along rows and columns, or x itself."""
+    write = producer(x, IncSubtensor)
+    if write is None or not is_padding(write) or not is_number(write.inputs[0].owner.inputs[0], 0):
+        return x
+    return write.inputs[1]  # type: ignore[no-any-return]
+
+
+def amid(write: Node | None, value: Variable) -> Variable:
+    """Return another value padded as `write` does."""
+    assert write is not None
+    return Apply(write.op, [write.inputs[0], value, *write.inputs[2:]], write.origin).out
 
 
 def padding_in_blocks(node: Node) -> Variable | None:

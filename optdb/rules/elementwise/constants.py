@@ -13,7 +13,7 @@ import numpy as np
 
 from ....graph import Constant, ConstantHead, Head, Op, Variable
 from ....ops.control.scan_ops import Scan
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import TensorConstant, constant
 from ....ops.elementwise.records import Elementwise
 from ....ops.linalg.blas import Dot, Dot22, MatMul
 from ....ops.lowered.byte_sums import BYTES
@@ -27,6 +27,8 @@ LARGEST_FOLDED = 64 << 20
 """Bytes of the largest constant that folding makes."""
 LARGEST_GROWTH = 16
 """How many times larger than its operands a folded constant may be: `zeros((5000, 5000))` stays a recipe."""
+SHARED = 1 << 16
+"""Bytes from which a transposed or reshaped constant shares the memory of its operand."""
 _ALWAYS_SMALL = 1 << 10
 """Results of up to this many bytes are folded, however small their operands are."""
 
@@ -50,7 +52,19 @@ def folded(node: Node) -> Sequence[Variable] | None:
             values = node.op.evaluate(*[i.data for i in node.inputs])
     except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError):
         return None
-    return [constant(value) for value in values]
+    return [_kept(value, node) for value in values]
+
+
+def _kept(value: np.ndarray, node: Node) -> Constant:
+    """Return a folded value: large ones whose axes were only moved or joined share the memory of the operand."""
+    operand = node.inputs[0].data if node.inputs else None
+    if operand is None or value.nbytes < SHARED or value.size != operand.size or value.dtype != operand.dtype:
+        return constant(value)
+    if not np.may_share_memory(value, operand):
+        return constant(value)
+    view = value.view()
+    view.flags.writeable = False
+    return TensorConstant(view)
 
 
 def _is_small(node: Node) -> bool:

@@ -31,10 +31,13 @@ from ....ops.elementwise.records import (
     imag,
     le,
     log,
+    log1mexp,
     log1p,
     log2,
+    neg,
     rad2deg,
     real,
+    reciprocal,
     sin,
     sinh,
     softplus,
@@ -45,15 +48,17 @@ from ....ops.elementwise.records import (
 from ...contract import relaxes, stabilizes
 from ...patterns import Wild, wilds
 from ...rule import Rule, rule
-from ..facts import Value, is_float, not_complex
+from ..facts import Value, is_constant, is_float, not_complex, same_dtype
 
 x: Wild = Wild("x", is_float)
 (any_x,) = wilds("x")
 real_x: Wild = Wild("x", not_complex)
+c: Wild = Wild("c")
+end: Wild = Wild("end", is_constant)
 
 
-def _nan_unless(holds: Callable[[Variable], Variable], x: Variable) -> Value:
-    return switch(holds(x), x, constant(float("nan"), x.dtype))
+def _nan_unless(holds: Callable[[Variable], Variable], x: Variable, result: Variable | None = None) -> Value:
+    return switch(holds(x), x if result is None else result, constant(float("nan"), x.dtype))
 
 
 def from_zero(x: Variable) -> Value:
@@ -69,6 +74,16 @@ def from_minus_one(x: Variable) -> Value:
 def from_one(x: Variable) -> Value:
     """x where x >= 1, else NaN."""
     return _nan_unless(lambda v: ge(v, 1), x)
+
+
+def up_to_zero(x: Variable) -> Value:
+    """x where x <= 0, else NaN."""
+    return _nan_unless(lambda v: le(v, 0), x)
+
+
+def odds_up_to_zero(x: Variable) -> Value:
+    """exp(x) / (1 - exp(x)) where x <= 0, else NaN: `expm1(-y)` of y = log(1 - exp(x))."""
+    return _nan_unless(lambda v: le(v, 0), x, reciprocal(abs(expm1(neg(x)))))  # abs: of 0 of either sign it is inf
 
 
 def within_one(x: Variable) -> Value:
@@ -88,6 +103,16 @@ def _partly(outer: Elementwise, inner: Elementwise, domain: Callable[..., Variab
                 formula=f"{outer.name}({inner.name}(x)) -> x where {domain.__name__}, else nan")
 
 
+def log1mexp_of_choice(c: Variable, x: Variable, end: Variable) -> Value | None:
+    """Let the outer `log1mexp` meet the inner one, beyond a choice that has a constant where x is not valid."""
+    return switch(c, log1mexp(log1mexp(x)), log1mexp(end)) if same_dtype(x, end) else None
+
+
+def expm1_of_choice(c: Variable, x: Variable, end: Variable) -> Value | None:
+    """Let `expm1` meet `log1mexp`, as `log1mexp_of_choice`."""
+    return switch(c, expm1(neg(log1mexp(x))), expm1(neg(end))) if same_dtype(x, end) else None
+
+
 INVERSES: list[Rule] = [
     _everywhere(log, exp), _everywhere(log2, exp2), _everywhere(log1p, expm1),
     _everywhere(sinh, arcsinh), _everywhere(arcsinh, sinh), _everywhere(arctanh, tanh), _everywhere(tan, arctan),
@@ -95,6 +120,14 @@ INVERSES: list[Rule] = [
     _partly(exp, log, from_zero), _partly(exp2, log2, from_zero), _partly(expm1, log1p, from_minus_one),
     _partly(cosh, arccosh, from_one), _partly(tanh, arctanh, within_one),
     _partly(sin, arcsin, within_one), _partly(cos, arccos, within_one),
+    _partly(log1mexp, log1mexp, up_to_zero),
+    rule("local_expm1_of_log1mexp", expm1(neg(log1mexp(x))), odds_up_to_zero,
+         contract=stabilizes | relaxes("underflow"),
+         formula="expm1(-log1mexp(x)) -> 1 / expm1(-x) where up_to_zero, else nan"),
+    rule("local_log1mexp_of_choice", log1mexp(switch(c, log1mexp(x), end)), log1mexp_of_choice,
+         formula="log1mexp(switch(c, log1mexp(x), end)) -> switch(c, log1mexp(log1mexp(x)), log1mexp(end))"),
+    rule("local_expm1_of_choice", expm1(neg(switch(c, log1mexp(x), end))), expm1_of_choice,
+         formula="expm1(-switch(c, log1mexp(x), end)) -> switch(c, expm1(-log1mexp(x)), expm1(-end))"),
     rule("local_arccosh_of_cosh", arccosh(cosh(x)), abs(x), contract=stabilizes),
     rule("local_exp_of_softplus", exp(softplus(x)), add(1, exp(x)), contract=stabilizes),
     rule("local_expm1_of_softplus", expm1(softplus(x)), exp(x), contract=stabilizes),

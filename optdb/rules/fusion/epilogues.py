@@ -11,7 +11,7 @@ written over the old one.  Linear in the size of the graph.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable, union
 from ....graph.dims import carry_dims
@@ -25,12 +25,13 @@ from ....ops.lowered.fused import Fused
 from ....ops.lowered.fused_product import FusedProduct
 from ....ops.networks.convolution import Convolution
 from ....ops.shapes.shape import DimShuffle
-from ....record import record
+from ....record import lazy, record
 from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 from .as_one import profiled
 
+narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
 CONVOLUTIONS = (BlockedConvolution, BlockedPool, ChannelSums, Convolution)
 PRODUCTS = (*CONVOLUTIONS, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
@@ -107,11 +108,11 @@ def _with_product(
 def _is_product(product: Apply, reader: Apply) -> bool:
     out = product.outputs[0]
     return (
-        isinstance(product.op, PRODUCTS)
+        isinstance(product.op, (*PRODUCTS, narrow.BfloatConvolution))
         and out.dtype in DTYPES
         and out.ndim >= 2
         and out.ndim == reader.outputs[0].ndim
-        and (isinstance(product.op, CONVOLUTIONS) or 1 not in out.type.shape)
+        and (isinstance(product.op, (*CONVOLUTIONS, narrow.BfloatConvolution)) or 1 not in out.type.shape)
     )
 
 

@@ -1,8 +1,10 @@
 """Products of bfloat16 numbers summed in float32, which take half the time where the processor has vdpbf16ps.
 
     dot(from_bfloat16(a), from_bfloat16(b))   -->   bfloat_dot(a, b)             both are stored so: the same products
+                                                                                 (or few rows by large constants)
     dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
+    blocked_convolution(from_bfloat16(x), w, b)   -->   bfloat_convolution(x, w in pairs, b)
 
 The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
 """
@@ -10,6 +12,7 @@ The sum of the first form has another order, and nothing else changes.  In the o
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +23,10 @@ from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.bfloat_dot import BfloatDot
+from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
+from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target
@@ -29,10 +34,25 @@ from ...contract import narrows, relaxes
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
 
+narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
+units: Any = lazy.module("....targets.units", __package__)
+
 
 def multiplies_bfloats(target: Target) -> bool:
     """Whether the target has an instruction for pairs of bfloat16 numbers; else products of float32 are as fast."""
-    return target.vector == 64 and "avx512_bf16" in target.features
+    return units.unit_for(target, "bfloat16") is not None
+
+
+def lacking_unit() -> str:
+    """Return the unit that the current target would need; empty if it has one."""
+    return units.lacking(current(), "bfloat16")  # type: ignore[no-any-return]
+
+
+def reads_fewer_bytes(a: Variable, b: Variable) -> bool:
+    """Whether few rows are multiplied by a large constant matrix: the time is that of reading the weights."""
+    limits, rows = current().limits.products, a.type.shape[:-1]
+    few = None not in rows and math.prod(n or 0 for n in rows) <= limits.bfloat_few_rows
+    return few and isinstance(b, Constant) and b.data.size >= limits.bfloat_numbers
 
 
 def bits_of(v: Variable) -> Variable | None:
@@ -65,9 +85,9 @@ def stored_product(node: Node) -> Variable | None:
     if not any(producer(i, from_bfloat16) for i in node.inputs):
         return None
     a, b = map(bits_of, node.inputs)
-    if a is None or b is None or not a.ndim or b.ndim != 2 or not multiplies_bfloats(current()):
+    if a is None or b is None or not a.ndim or b.ndim != 2:
         return None
-    return product(a, b)
+    return product(a, b) if multiplies_bfloats(current()) or reads_fewer_bytes(a, b) else None
 
 
 def rounded_product(node: Node) -> Variable | None:
@@ -79,9 +99,27 @@ def rounded_product(node: Node) -> Variable | None:
     return product(left, right)
 
 
+def convolution_of_pairs(node: Node) -> Variable | None:
+    """Return a convolution in blocks whose operands are both stored as bfloat16, with packed kernels."""
+    op, (x, w, bias) = node.op, node.inputs
+    bits, kernels = bits_of(x), bits_of(w)
+    if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant) or x.ndim != 5:
+        return None
+    shape = kernels.data.shape
+    if op.weights or op.own or op.shuffle != 1 or op.is_listed(shape, True) or shape[1] % 2:
+        return None
+    if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
+        return None
+    made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups)
+    numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
+    numbers[: bias.data.size] = bias.data
+    return made(bits, constant(made.packed(kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+
+
 STORED: list[Rule] = [
     node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
               contract=relaxes("rounding", "signed zero"),
+              lacking=lacking_unit,
               formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
 ]  # fmt: skip
 ROUNDED: list[Rule] = [
@@ -89,3 +127,9 @@ ROUNDED: list[Rule] = [
               contract=narrows(8) | relaxes(*Bfloats.relaxes),
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip
+PAIRS: list[Rule] = [
+    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=from_bfloat16,
+              contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
+              formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),
+]  # fmt: skip
+"""Convolutions, whose numbers below 2^-126 the instruction takes for zero."""

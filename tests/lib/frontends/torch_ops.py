@@ -27,7 +27,7 @@ from arignote.ops.core.tensor import TensorVariable
 
 UNSET = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
 """Ops whose results are yet to be set."""
-UNORDERED = frozenset(("sort", "topk", "argsort"))
+UNORDERED = frozenset(("sort", "topk", "argsort", "kthvalue"))
 """Ops that give positions of equal elements in any order, unless the caller asks for a stable one."""
 EQUAL, EAGER, DIFFERS, FAILS, UNTRACED, REFUSED = "equal", "eager", "differs", "fails", "untraced", "refused"
 
@@ -111,9 +111,10 @@ def _by_place(op: Any, sample: Any, results: Any) -> list[Any]:
     places, x = torch.as_tensor(np.array(results[-1])), sample.input
     if not x.ndim:
         return [places]
-    at = 1 if op.name == "topk" else 0
+    at = 1 if op.name in ("topk", "kthvalue") else 0
     dim = sample.kwargs.get("dim", sample.args[at] if len(sample.args) > at else -1)
     dim = -1 if isinstance(dim, bool) else dim
+    places = places if places.ndim == x.ndim else places.unsqueeze(dim)
     return [torch.sort(torch.gather(x, dim, places), dim).values]
 
 

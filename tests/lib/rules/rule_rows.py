@@ -53,6 +53,7 @@ def series(v):
     return T.add(1, result)
 
 
+_odds = nan_unless(T.le(x, 0), T.reciprocal(abs(T.expm1(-x))))
 _near = T.minimum(x, 26.0)
 _bell = T.exp(-square(x))
 _gauss = T.switch(
@@ -288,6 +289,12 @@ STABLE = [
     ("local_tanh_of_arctanh", T.tanh(T.arctanh(x)), nan_unless(T.le(abs(x), 1), x)),
     ("local_sin_of_arcsin", T.sin(T.arcsin(x)), nan_unless(T.le(abs(x), 1), x)),
     ("local_cos_of_arccos", T.cos(T.arccos(x)), nan_unless(T.le(abs(x), 1), x)),
+    ("local_log1mexp_of_log1mexp", T.log1mexp(T.log1mexp(x)), nan_unless(T.le(x, 0), x)),
+    ("local_expm1_of_log1mexp", T.expm1(-T.log1mexp(x)), _odds),
+    ("local_log1mexp_of_choice", T.log1mexp(T.switch(b, T.log1mexp(x), -math.inf)),
+     T.switch(b, T.log1mexp(T.log1mexp(x)), T.log1mexp(T.constant(-math.inf)))),
+    ("local_expm1_of_choice", T.expm1(-T.switch(b, T.log1mexp(x), -math.inf)),
+     T.switch(b, T.expm1(-T.log1mexp(x)), T.expm1(-T.constant(-math.inf)))),
     ("local_arccosh_of_cosh", T.arccosh(T.cosh(x)), abs(x)),
     ("local_exp_of_softplus", T.exp(T.softplus(x)), 1 + T.exp(x)),
     ("local_expm1_of_softplus", T.expm1(T.softplus(x)), T.exp(x)),

@@ -8,6 +8,7 @@ from arignote.ops.elementwise.records import from_bfloat16
 from arignote.ops.elementwise.special import to_bfloat16
 from arignote.ops.linalg.blas import Dot22
 from arignote.ops.lowered.attention import Attention
+from arignote.ops.lowered.bfloat_convolution import BfloatConvolution
 from arignote.ops.lowered.bfloat_dot import BfloatDot
 from arignote.ops.lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.lowered.blocked_gradient import BlockedKernelGradient
@@ -26,6 +27,7 @@ from arignote.ops.networks.weights import pack, pack_tiles, shuffled
 from arignote.ops.shapes.creation import Alloc
 from arignote.ops.shapes.lengths import lengths_of
 from arignote.optdb.rules.linalg.packed import lanes_of
+from arignote.optdb.rules.quantized.narrow import FORMATS
 from arignote.targets.current import using
 
 SIZE = WIDE.vector // 8
@@ -67,6 +69,13 @@ columns = T.constant(columns.astype("float32"))
 COLUMNS, longer = SparseColumns(1000, 24, WIDE.vector // 4), T.tensor("longer", "float32", (None, 1000))
 TWO, singles = TwoOfFour(500, 80, WIDE.vector // 4), T.tensor("singles", "float32", (None, 500))
 weights = T.constant(np.arange(500.0 * 20).reshape(500, 20))
+POINTS, stack = Convolution((1, 1), (1, 1)), T.tensor("stack", "float32", (2, 5, 5))
+singular, WORD = T.tensor("singular", "float32", (2, 3, 4, 4)), WIDE.vector // 4
+KERNELS, EIGHTH = (T.constant(np.full((2, 3, 1, 1), v, "float32")) for v in (1 + 2**-8 + 2**-10, 1 + 2**-7))
+EVEN, words = T.constant(np.ones((2, 4, 1, 1), "float32")), T.tensor("words", "uint16", (1, 1, 3, 3, WORD))
+PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
+BIAS = np.r_[1, 1, np.zeros(WORD - 2)].astype("float32")
+NEAR = {name: form.rounded for name, form in FORMATS.items()}
 with using(WIDE):
     LANES = lanes_of("float64")
 
@@ -242,6 +251,15 @@ ROWS = [
         "local_stored_bfloat16_dot",
         T.dot(from_bfloat16(stored), from_bfloat16(T.transpose(stored))),
         BfloatDot()(stored, T.transpose(stored)),
+    ),
+    ("local_bfloat16_operands", POINTS(singular, KERNELS), POINTS(NEAR["bfloat16"](singular), EIGHTH)),
+    ("local_float16_operands", POINTS(singular, KERNELS), POINTS(NEAR["float16"](singular), KERNELS)),
+    ("local_bfloat16_operands", T.matmul(stack, stack), T.matmul(NEAR["bfloat16"](stack), NEAR["bfloat16"](stack))),
+    ("local_float16_operands", T.dot(singles, turning), T.dot(NEAR["float16"](singles), NEAR["float16"](turning))),
+    (
+        "local_bfloat16_pairs",
+        BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(from_bfloat16(words), EVEN, T.constant(BIAS[:2])),
+        PAIRED(words, T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(BIAS)),
     ),
     (
         "local_axes_after_product",

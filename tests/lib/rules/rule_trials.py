@@ -12,13 +12,12 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-from contracts import disagreements, farther_from_truth
+from contracts import farther_from_truth
 from rewriting import graph_of, rewritten, sample, tame
 from truths import true_array, true_summands
 
 from arignote import ops as T
 from arignote.graph import DTYPES, Constant, leaves, rebuild
-from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
 from arignote.ops.linalg.blas import BlasOp, Dot
 from arignote.ops.nn import LogSoftmax, Softmax
@@ -27,6 +26,8 @@ from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.patterns import Applied, Number, OpLike, Wild
 from arignote.optdb.rules import default_db
+from arignote.proving.agreement import disagreements
+from arignote.proving.claims import is_of_lengths, outcome
 
 RULES = {e.name: e.object for e in default_db().entries() if isinstance(e.object, Rule)}
 TABLES = [importlib.import_module(path.stem) for path in sorted(Path(__file__).parent.glob("rule_rows*.py"))]
@@ -300,23 +301,6 @@ def compare_all(rule, before, after, rng):
         compare(rule, before, after, arrays, want, got)
         compared += 1
     return compared
-
-
-def outcome(graph, arrays):
-    """The only output, or what the run raises."""
-    try:
-        return interpret(graph, arrays)[0]
-    except (ValueError, IndexError, ArithmeticError, MemoryError) as error:
-        return error
-
-
-def is_of_lengths(error):
-    """Whether a run failed because lengths do not agree: what is proved of lengths is proved of runs in which they do.
-
-    Memory that is too short is no error of the graph either.
-    """
-    values = ("negative integer powers", "zero-size", "empty sequence")
-    return isinstance(error, MemoryError) or (type(error) is ValueError and not any(v in str(error) for v in values))
 
 
 def compare(rule, before, after, arrays, want, got):

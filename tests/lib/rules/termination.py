@@ -6,6 +6,7 @@ from arignote.ops.elementwise.records import Elementwise
 from arignote.ops.lowered.blocked import BlockedConvolution
 from arignote.ops.networks.pooling import Pool
 from arignote.optdb import MergeOptimizer
+from arignote.optdb.rules.quantized.narrow import FORMATS, LAYERS
 
 FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
 
@@ -47,6 +48,12 @@ def positions(graph):
     """The positions of the windows of all pools."""
     ops = [node.op for node in merged(graph).order]
     return sum(math.prod(op.kernel) for op in ops if isinstance(op, Pool))
+
+
+def unrounded(graph):
+    """How many operands of products and convolutions are not numbers of 16 bits of some format."""
+    layers = [node for node in merged(graph).order if isinstance(node.op, LAYERS)]
+    return sum(not any(f.is_rounded(i) for f in FORMATS.values()) for node in layers for i in node.inputs[:2])
 
 
 def below(graph, name):
@@ -182,6 +189,9 @@ FLATTER = {"local_axes_after_product"}
 
 NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_blocks"}
 """Rules after which windows of pools have fewer positions, all added up."""
+
+ROUNDED = {"local_bfloat16_operands", "local_float16_operands"}
+"""Rules after which more operands of products and convolutions are rounded to 16 bits."""
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",

@@ -30,8 +30,6 @@ def true_value(output, at):
                 continue
             stack.pop()
             known[v] = _true(mpmath, v, known, at)
-            if known[v] is None:
-                return None
         return known[output]
 
 
@@ -40,7 +38,10 @@ def _true(mp, v, known, at):
         return mp.mpf(float(v.data.flat[0]))
     if v in at:
         return mp.mpf(float(at[v]))
-    return _applied(mp, v.owner.op.name, [known[i] for i in v.owner.inputs])
+    operands = [known[i] for i in v.owner.inputs]
+    if v.owner.op.name == "switch" and operands[0] is not None:  # the branch that is not taken need not be real
+        return operands[1] if operands[0] else operands[2]
+    return None if None in operands else _applied(mp, v.owner.op.name, operands)
 
 
 def _applied(mp, name, operands):

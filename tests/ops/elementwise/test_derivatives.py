@@ -18,7 +18,7 @@ DOMAINS = {
     "mod": (0.6, 0.95), "fmod": (0.6, 0.95), "xlogy": (0.3, 3),
 }  # fmt: skip
 NO_DERIVATIVE = {"polygamma", "stop_gradient", "isnan", "isinf", "isfinite", "signbit"}
-NO_DERIVATIVE |= {"gcd", "lcm", "left_shift", "right_shift", "threefry", "from_bfloat16"}
+NO_DERIVATIVE |= {"gcd", "lcm", "left_shift", "right_shift", "threefry", "from_bfloat16", "to_bfloat16"}
 NO_DERIVATIVE |= {name for name, op in ELEMENTWISE.items() if op.compares or name.startswith(("logical", "bitwise"))}
 SMOOTH = sorted(set(ELEMENTWISE) - NO_DERIVATIVE - {"switch", "clip"})
 SHAPES = {

@@ -26,7 +26,8 @@ NUMPY_NAMES = {
 }  # fmt: skip
 SPECIAL = {"erf", "erfc", "gamma", "gammaln", "digamma", "sigmoid", "softplus", "log1mexp"}
 WITHOUT_NUMPY = {
-    *SPECIAL, "fill", "frexp_exponent", "frexp_mantissa", "from_bfloat16", "polygamma", "threefry", "xlogy",
+    *SPECIAL, "fill", "frexp_exponent", "frexp_mantissa", "from_bfloat16", "polygamma", "threefry",
+    "to_bfloat16", "xlogy",
 }  # fmt: skip
 UNARY = [n for n, op in ELEMENTWISE.items() if op.arity == 1 and n not in WITHOUT_NUMPY]
 BINARY = [n for n, op in ELEMENTWISE.items() if op.arity in (2, None) and n not in WITHOUT_NUMPY]

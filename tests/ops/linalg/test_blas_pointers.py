@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from compiled import tools
+from draws import mostly_long
 
 from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.build.build import Library, build
@@ -17,6 +18,8 @@ from arignote.cbackend.runtime.runtime import Runtime, load_runtime
 
 # Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
 KINDS = ("blas", "own", "fallback")
+ORDINARY = {*itertools.product(["float32"], KINDS), *itertools.product(["float64", "complex128"], KINDS[:2])}
+"""Pairs that are not left to the long tests."""
 MEMBER = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 SIZES = [
     (1, 1, 1), (2, 3, 4), (1, 7, 5), (7, 1, 5), (7, 5, 1), (16, 16, 16), (17, 19, 23), (65, 40, 130), (100, 33, 300),
@@ -113,7 +116,7 @@ def _pointer(array: np.ndarray) -> object:
     return ffi.cast("void *", array.ctypes.data)
 
 
-@pytest.fixture(scope="module", params=list(itertools.product(DTYPES, KINDS)), ids="-".join)
+@pytest.fixture(scope="module", params=mostly_long(itertools.product(DTYPES, KINDS), ORDINARY), ids="-".join)
 def parts(request) -> tuple[str, Library, object]:
     """A dtype, a library of its products, and the BLAS that they go to."""
     dtype, kind = request.param

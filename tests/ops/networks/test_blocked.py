@@ -214,8 +214,11 @@ def test_bits_do_not_depend_on_threads_or_places():
     assert one(by_columns).tobytes() == got.tobytes() and one(value[::-1, :, ::1])[::-1].tobytes() == got.tobytes()
 
 
+TARGETS = [("x86_64-linux-v3", 8), pytest.param("x86_64-linux", 4, marks=pytest.mark.long)]
+
+
 @pytest.mark.skipif(current().arch != "x86_64", reason="the targets are x86-64 processors")
-@pytest.mark.parametrize(("target", "size"), [("x86_64-linux-v3", 8), ("x86_64-linux", 4)])
+@pytest.mark.parametrize(("target", "size"), TARGETS)
 def test_targets_with_narrower_vectors(target, size):
     f = check(network, (1, 3, 20, 18), target=target)
     products = [getattr(n.op, "product", n.op) for n in f.graph.order]

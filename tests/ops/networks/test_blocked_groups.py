@@ -137,8 +137,11 @@ def test_numbers_that_are_not_finite_stay_in_their_group():
     assert np.isfinite(got[0, :17]).all() and np.isfinite(got[0, 51:]).all() and np.isnan(got[0, 17:34]).all()
 
 
+TARGETS = [("x86_64-linux-v3", 8), pytest.param("x86_64-linux", 4, marks=pytest.mark.long)]
+
+
 @pytest.mark.skipif(current().arch != "x86_64", reason="the targets are x86-64 processors")
-@pytest.mark.parametrize(("target", "size"), [("x86_64-linux-v3", 8), ("x86_64-linux", 4)])
+@pytest.mark.parametrize(("target", "size"), TARGETS)
 def test_targets_with_narrower_vectors(target, size):
     w, v = numbers(60, 3, 1, 1), numbers(60, 30, 3, 2)
     f = check(lambda x: T.nn.relu(conv(shuffle(conv(x, w), 5), v, padding=1, groups=2)), (1, 3, 9, 8), target=target)

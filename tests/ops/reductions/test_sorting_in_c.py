@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from draws import rarely_long
 
 import arignote as ag
 from arignote import ops as T
@@ -92,7 +93,7 @@ def check(rng: np.random.Generator, dtype: str, shape: tuple[int, int]) -> None:
             assert np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes(), (number, x, a, b)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", rarely_long(DTYPES))
 def test_bits_of_numpy(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for n in LENGTHS:

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import rule_rows
-from contracts import ulps_between
 from rewriting import graph_of, rewritten, sample, tame, values_of
 from rule_trials import (
     EXAMPLES,
@@ -23,6 +22,7 @@ from truths import true_array
 
 from arignote import ops as T
 from arignote.optdb import node_rule, relaxes, stabilizes
+from arignote.proving.agreement import ulps_between
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
 

@@ -15,6 +15,7 @@
    So the processor changes no bit, unless it rounds products below 2^-126 separately from sums. */
 #include "../../quantized/lanes.c"
 #include "../packed.c"
+#include "../../products/pairs.c"
 
 typedef unsigned int unsigned_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef unsigned short half;
@@ -160,21 +161,15 @@ typedef struct bf_tile {
     i64 step;
 } bf_tile;
 
-#if defined(__AVX512BF16__)
-/* The odd products, then the even ones. */
-INLINE floats add_words(floats sum, vector a, vector b)
-{
-    __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-    return sum;
-}
-#endif
 INLINE floats add_widened(floats sum, vector a, vector b)
 {
     const i32 upper = (i32)0xffff0000;
     sum = add_multiple(sum, (floats)(a & upper), (floats)(b & upper));
     return add_multiple(sum, (floats)(a << 16), (floats)(b << 16));
 }
-#if !defined(__AVX512BF16__)
+#if PAIR_UNIT
+#define add_words add_pairs
+#else
 #define add_words add_widened
 #endif
 

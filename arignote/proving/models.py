@@ -1,4 +1,4 @@
-"""Models of the solver run by NumPy: whether a difference is one of the rule, or of the translation."""
+"""Models of the solver run by NumPy: whether a difference is one of the claim, or of the translation."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 import z3
-from rule_trials import Violation, compare, is_of_lengths, outcome
 
-from arignote.explain.bisect import every_value
-from arignote.graph import FunctionGraph
-from arignote.ops.linalg.assumptions import CHECKS, Assume
-from arignote.optdb import Rule
-
-from .instances import Instance
+from ..explain.bisect import every_value
+from ..graph import FunctionGraph
+from ..ops.linalg.assumptions import CHECKS, Assume
+from .claims import Claim, Instance, is_of_lengths, outcome
 
 Arrays = Callable[[Mapping[str, Any]], list[np.ndarray]]
 """The arrays of an instance for the values of a model by name."""
 
 
-def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str, Any]) -> str:
+def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[str, Any]) -> str:
     """The judgement of NumPy on a model of the solver, as text."""
     given = arrays(values)
     if not keeps_promises(instance.before, given):
@@ -29,24 +26,25 @@ def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str
     pairs = zip(instance.before.inputs, given, strict=True)
     shown = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in pairs)
     if isinstance(want, Exception):
-        lost = not isinstance(got, Exception) and "errors" not in rule.contract.relaxed and not is_of_lengths(want)
+        lost = not isinstance(got, Exception) and "errors" not in claim.contract.relaxed and not is_of_lengths(want)
         return f"refuted: the error {want} is lost for {shown}" if lost else f"a model that NumPy refuses: {want}"
     if isinstance(got, Exception):
         return f"refuted: {got} for {shown}"
-    try:
-        compare(rule, instance.before, instance.after, given, want, got)
-    except Violation as error:
-        return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {str(error).splitlines()[-1]}"
+    wrong = claim.judge(claim.contract, instance, given, want, got)
+    if wrong:
+        return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {wrong}"
     return f"the solver's model is no counterexample in NumPy: {shown}"
 
 
 def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
     """Whether the matrices that the graph assumes to have properties have them."""
-    promises = [node for node in graph.order if isinstance(node.op, Assume)]
+    promises: list[Any] = [node for node in graph.order if isinstance(node.op, Assume)]
     if not promises:
         return True
     values = every_value(graph, arrays)
-    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
+    return all(
+        node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises
+    )
 
 
 def concrete(value: Any) -> Any:

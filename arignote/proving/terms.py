@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import z3
+
+from ..ops.elementwise.records import ELEMENTWISE
 
 
 class NotTranslated(Exception):
@@ -35,8 +38,6 @@ class Term:
         self.value = value
 
     def _with(self, name: str, other: Any, swapped: bool = False) -> Any:
-        from .arrays import apply_scalar
-
         if not isinstance(other, Term):
             other = self.theory.constant(other, self.dtype)
         pair = (other, self) if swapped else (self, other)
@@ -61,13 +62,9 @@ class Term:
         return self._with("mul", other, True)
 
     def __neg__(self) -> Any:
-        from .arrays import apply_scalar
-
         return apply_scalar(self.theory, "neg", (self,))
 
     def conjugate(self) -> Any:
-        from .arrays import apply_scalar
-
         return apply_scalar(self.theory, "conj", (self,))
 
     def __bool__(self) -> bool:
@@ -80,6 +77,13 @@ class Term:
 
     def __repr__(self) -> str:
         return f"<{self.dtype} {self.value}>"
+
+
+def apply_scalar(theory: Any, name: str, operands: Sequence[Term]) -> Term:
+    op = ELEMENTWISE[name]
+    dtypes, result = op.loop(tuple(t.dtype for t in operands))
+    made: Term = theory.apply(op, operands, dtypes, result)
+    return made
 
 
 def number_of(value: Any) -> Any:

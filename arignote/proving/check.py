@@ -1,8 +1,8 @@
-"""The proof of one instance of a rule: which theory, which lengths, which formats, and what the solver answers.
+"""The proof of one instance of a claim: which theory, which lengths, which formats, and what the solver answers.
 
 A graph of elementwise ops is proved on one element, for all; its shape is proved over unknown lengths.  Any other is
-proved on arrays of a few small lengths, which bounds the proof.  A model of the solver that contradicts the rule is
-run by NumPy: only a difference that NumPy shows refutes the rule.
+proved on arrays of a few small lengths, which bounds the proof.  A model of the solver that contradicts the claim is
+run by NumPy: only a difference that NumPy shows refutes the claim.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import z3
 
-from arignote.graph import Apply, Constant, FunctionGraph, Variable, leaves, rebuild
-from arignote.ops.elementwise.records import Cast, Elementwise
-from arignote.ops.lowered.byte_tables import LookUp
-from arignote.ops.networks.fixed_point import Requantize
-from arignote.ops.networks.quantized import Dequantize, Quantize
-from arignote.ops.shapes.shape import DimShuffle
-from arignote.optdb import Rule
-
-from .arrays import Array, Known, Translation, leaf, objects
-from .instances import Instance
+from ..graph import Apply, Constant, FunctionGraph, Variable, leaves, rebuild
+from ..ops.elementwise.records import Cast, Elementwise
+from ..ops.lowered.assumed import BrokenAssumption
+from ..ops.lowered.byte_tables import LookUp
+from ..ops.networks.fixed_point import Requantize
+from ..ops.networks.quantized import Dequantize, Quantize
+from ..ops.shapes.shape import DimShuffle
+from .arrays import Translation
+from .claims import Claim, Instance
 from .lengths import fixings, shapes_of
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
+from .models import Arrays, concrete, replayed, value_of
 from .reals import MOST_PATHS, Reals
-from .replay import Arrays, concrete, replayed, value_of
 from .terms import NotTranslated, OutOfFormat, Vacuous, limit
+from .values import Array, Known, leaf, objects
 
 PROVED, BOUNDED, UNPROVED, REFUTED, NEVER = "proved", "bounded", "unproved", "refuted", "never"
 """`never`: the graph fails for all arrays that were tried, so that there is nothing to prove."""
@@ -48,10 +49,11 @@ class Found:
 
 
 class Clock:
-    """The time of this process that is left for a rule."""
+    """The time of this process that is left for the proofs of one rule, and the answers of the solver so far."""
 
     def __init__(self, seconds: float) -> None:
         self.end = time.process_time() + seconds
+        self.answers: dict[tuple[str, ...], str] = {}
 
     @property
     def milliseconds(self) -> int:
@@ -65,18 +67,18 @@ class Clock:
         return max(min(self.milliseconds, most), 1)
 
 
-def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
+def check(claim: Claim, instance: Instance, clock: Clock) -> Found:
     """The result for the instance, before the clock runs out."""
     if not instance.before.inputs:
-        return _evaluated(rule, instance)
+        return _evaluated(claim, instance)
     if all(map(is_pointwise, (instance.before, instance.after))):
-        return _pointwise(rule, instance, clock)
-    return _exhaustive(rule, generalized(instance)) or _bounded(rule, instance, clock)
+        return _pointwise(claim, instance, clock)
+    return _exhaustive(claim, generalized(instance)) or _bounded(claim, instance, clock)
 
 
-def _evaluated(rule: Rule, instance: Instance) -> Found:
+def _evaluated(claim: Claim, instance: Instance) -> Found:
     """The result for an instance without inputs, by evaluation."""
-    text = replayed(rule, instance, lambda values: [], {})
+    text = replayed(claim, instance, lambda values: [], {})
     if text.startswith("refuted"):
         return Found(REFUTED, reason=text)
     return Found(PROVED, {"evaluation of constants"})
@@ -86,7 +88,7 @@ BY_ELEMENT = (Elementwise, Cast, Quantize, Dequantize, Requantize, LookUp)
 """Ops each element of whose result depends on the same element of one operand, if the others are constants."""
 
 
-def _exhaustive(rule: Rule, instance: Instance) -> Found | None:
+def _exhaustive(claim: Claim, instance: Instance) -> Found | None:
     """The answer of NumPy for all values of the only operand, if it has few and the graph is one of its elements."""
     (*others,) = instance.before.inputs
     if len(others) != 1 or others[0].dtype not in ("bool", "int8", "uint8", "int16", "uint16", "float16"):
@@ -101,7 +103,7 @@ def _exhaustive(rule: Rule, instance: Instance) -> Found | None:
     width = np.dtype(x.dtype).itemsize
     values = np.arange(2 ** (8 * width if x.dtype != "bool" else 1), dtype=f"u{width}").view(x.dtype)
     given = [values.reshape((1,) * (x.ndim - 1) + (-1,))]
-    text = replayed(rule, instance, lambda _: given, {})
+    text = replayed(claim, instance, lambda _: given, {})
     if text.startswith("refuted"):
         return Found(REFUTED, reason=text)
     return Found(PROVED, {f"evaluation of all {len(values)} values"})
@@ -125,9 +127,9 @@ def generalized(instance: Instance) -> Instance:
     return Instance(*graphs)
 
 
-def needs_reals(rule: Rule, graph: FunctionGraph) -> bool:
+def needs_reals(claim: Claim, graph: FunctionGraph) -> bool:
     """Whether the contract lets finite results differ, and they are not integers."""
-    contract = rule.contract
+    contract = claim.contract
     loose = contract.nearer or contract.ulps or contract.within or contract.bits or "rounding" in contract.relaxed
     return bool(loose) and any(o.type.kind in "fc" for o in graph.outputs)
 
@@ -167,7 +169,7 @@ def _pads(op: Any) -> bool:
     return kept == list(range(len(kept))) and tuple(op.order)[len(op.order) - len(kept) :] == tuple(kept)
 
 
-def _pointwise(rule: Rule, instance: Instance, clock: Clock) -> Found:
+def _pointwise(claim: Claim, instance: Instance, clock: Clock) -> Found:
     wrong = shapes_differ(instance)
     if wrong:
         return Found(UNPROVED, reason=wrong)
@@ -181,7 +183,7 @@ def _pointwise(rule: Rule, instance: Instance, clock: Clock) -> Found:
         pairs = zip(instance.before.inputs, shapes, strict=True)
         return [np.full(s, value_of(values, v.name, v.dtype), dtype=v.dtype) for v, s in pairs]
 
-    return prove(rule, instance, OnePoint, given, arrays, clock)
+    return prove(claim, instance, OnePoint, given, arrays, clock)
 
 
 def shapes_differ(instance: Instance) -> str:
@@ -227,7 +229,7 @@ def _lengths(graph: FunctionGraph, leaves: Mapping[tuple[Variable, int], Any]) -
 # --- other graphs, at a few lengths
 
 
-def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
+def _bounded(claim: Claim, instance: Instance, clock: Clock) -> Found:
     total = Found(PROVED)
     count = 0
     for shapes in shapes_of(instance.before):
@@ -236,7 +238,7 @@ def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
                 return Found(UNPROVED, reason="time")
             total.bounds.add("time ran out before all lengths were tried")
             break
-        found = _at_shapes(rule, instance, shapes, clock)
+        found = _at_shapes(claim, instance, shapes, clock)
         if found.status == NEVER:
             continue
         if found.status in (UNPROVED, REFUTED):
@@ -263,7 +265,7 @@ def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
     return total
 
 
-def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]], clock: Clock) -> Found:
+def _at_shapes(claim: Claim, instance: Instance, shapes: Sequence[tuple[int, ...]], clock: Clock) -> Found:
     names = {v: v.name or f"v{k}" for k, v in enumerate(instance.before.inputs)}
     sizes = dict(zip(instance.before.inputs, shapes, strict=True))
     whole = [v for v in instance.before.inputs if v.type.kind in "iu"]
@@ -292,7 +294,7 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
             ]  # fmt: skip
 
         if first:
-            found, first = prove(rule, instance, Translation, given, arrays, clock), False
+            found, first = prove(claim, instance, Translation, given, arrays, clock), False
             continue
         if not fixed and found.reason.startswith("not translated"):
             found = Found(NEVER, reason="no integers at which the graph runs")
@@ -302,7 +304,7 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
         found = Found(PROVED)
         for choice in fixed:
             one = prove(
-                rule, instance, Translation, lambda t, c=choice: given(t, c), lambda v, c=choice: arrays(v, c), clock
+                claim, instance, Translation, partial(given, fixed=choice), partial(arrays, fixed=choice), clock
             )
             if one.status in (UNPROVED, REFUTED):
                 return one
@@ -318,12 +320,14 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
 Given = Callable[[Any], dict[Variable, Known]]
 
 
-def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock) -> Found:
+def prove(
+    claim: Claim, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock
+) -> Found:
     """The result for the instance with these leaves."""
     try:
-        if needs_reals(rule, instance.before):
-            return over_reals(rule, instance, kind, given, clock)
-        return over_machine(rule, instance, kind, given, arrays, clock)
+        if needs_reals(claim, instance.before):
+            return over_reals(claim, instance, kind, given, clock)
+        return over_machine(claim, instance, kind, given, arrays, clock)
     except Vacuous as error:
         return Found(NEVER, reason=str(error))
     except (NotTranslated, z3.Z3Exception) as error:
@@ -340,7 +344,13 @@ def translated(
     for graph in (instance.before, instance.after):
         theory.raises = []
         translation = kind(theory)
-        values = translation.run(graph, {v: leaves[v] for v in graph.inputs})
+        try:
+            values = translation.run(graph, {v: leaves[v] for v in graph.inputs})
+        except BrokenAssumption as error:
+            raise Vacuous(str(error)) from None
+        except (ValueError, IndexError) as error:  # lengths do not agree
+            kind_of = Vacuous if graph is instance.before else NotTranslated
+            raise kind_of(str(error).splitlines()[0]) from None
         sides.append((values, list(theory.raises)))
     (before, raises), (after, raises_after) = sides
     pairs: tuple[list[Any], list[Any]] = ([], [])
@@ -358,7 +368,7 @@ def translated(
 
 
 def over_machine(
-    rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock
+    claim: Claim, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock
 ) -> Found:
     """The proof over machine numbers: of their own formats, else of small ones."""
     has_floats = any(v.type.kind in "fc" for g in (instance.before, instance.after) for v in _values(g))
@@ -369,7 +379,7 @@ def over_machine(
         if clock.over:
             break
         try:
-            answer, theory = ask(rule, instance, kind, given, arrays, form, clock)
+            answer, theory = ask(claim, instance, kind, given, arrays, form, clock)
         except OutOfFormat as error:
             found.reason = found.reason or f"not translated: {error}"
             continue
@@ -401,22 +411,20 @@ TIMEOUTS = {"own": 700, "8 bits": 2500, "16 bits": 1000, "8-bit integers": 2500}
 """Milliseconds for one question over each format."""
 
 NO_ANSWER = "the solver gave no answer in time"
-_answers: dict[tuple[str, ...], str] = {}
-"""Answers by formula: instances of several ranks ask the same."""
 
 
 def ask(
-    rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, form: Format, clock: Clock
+    claim: Claim, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, form: Format, clock: Clock
 ) -> tuple[str, Machine]:
     """("yes", or why not) of the instance over one format."""
     theory = Machine(form)
     theory.clock = clock
     before, after, raises, raises_after = translated(theory, kind, instance, given)
     fails, fails_after = (z3.Or(*c) if c else z3.BoolVal(False) for c in (raises, raises_after))
-    goals = [theory.same(rule.contract, a, b) for a, b in zip(before, after, strict=True)]
-    goals.append(z3.Not(fails_after) if "errors" in rule.contract.relaxed else z3.Not(fails_after) == z3.Not(fails))
+    goals = [theory.same(claim.contract, a, b) for a, b in zip(before, after, strict=True)]
+    goals.append(z3.Not(fails_after) if "errors" in claim.contract.relaxed else z3.Not(fails_after) == z3.Not(fails))
     open_goals = [g for g in map(z3.simplify, goals) if not z3.is_true(g)]
-    if "errors" not in rule.contract.relaxed and raises:
+    if "errors" not in claim.contract.relaxed and raises:
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals[:-1]))), goals[-1]]
     elif raises:
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals)))]
@@ -424,9 +432,9 @@ def ask(
     open_goals = [g for g in open_goals if not z3.is_true(g) and not holds_in_every_case(g) and not _by_sums(g)]
     if not open_goals:
         return "yes", theory
-    key = (rule.name, form.name, *sorted(g.sexpr() for g in open_goals))
-    if key in _answers:
-        return _answers[key], theory
+    key = (form.name, *sorted(g.sexpr() for g in open_goals))
+    if key in clock.answers:
+        return clock.answers[key], theory
     solver = _solver(theory)
     limit(solver, clock.part(TIMEOUTS[form.name]))
     solver.add(*theory.side, z3.Not(z3.And(*open_goals)))
@@ -437,8 +445,8 @@ def ask(
         text = f"{NO_ANSWER} ({form.name})"
     else:
         values = {n: concrete(solver.model().eval(v, model_completion=True)) for n, v in theory.leaves.items()}
-        text = replayed(rule, instance, arrays, values)
-    _answers[key] = text
+        text = replayed(claim, instance, arrays, values)
+    clock.answers[key] = text
     return text, theory
 
 
@@ -446,7 +454,7 @@ def _by_sums(goal: Any) -> bool:
     """Whether the goal is an equality of polynomials modulo a power of two with the same monomials."""
     if not (z3.is_eq(goal) and z3.is_bv(goal.arg(0))):
         return False
-    return z3.is_true(z3.simplify(z3.simplify(goal.arg(0) - goal.arg(1), som=True) == 0))
+    return bool(z3.is_true(z3.simplify(z3.simplify(goal.arg(0) - goal.arg(1), som=True) == 0)))
 
 
 MOST_CASES = 4
@@ -493,7 +501,7 @@ def _solver(theory: Machine) -> z3.Solver:
     return z3.Then("simplify", "propagate-values", "fpa2bv", "simplify", "bit-blast", "sat").solver()
 
 
-def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: Given, clock: Clock) -> Found:
+def over_reals(claim: Claim, instance: Instance, kind: type[Translation], given: Given, clock: Clock) -> Found:
     """The proof over the reals, along every path of choices."""
     found = Found(PROVED, theory={"reals"})
     todo: list[list[bool]] = [[]]
@@ -513,7 +521,7 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
             for a, b in zip(theory.parts(s), theory.parts(t), strict=True)
         ]
         for a, b in values:
-            if not theory.equal(a, b, clock.part(1500), "nan" in rule.contract.relaxed):
+            if not theory.equal(a, b, clock.part(1500), "nan" in claim.contract.relaxed):
                 why = "time" if clock.over else "equality over the reals is not proved"
                 return Found(UNPROVED, found.theory, reason=why)
         if not inhabited:
@@ -528,4 +536,4 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
 def _possible(theory: Reals, defined: Any) -> bool:
     solver = theory.solver(1000)
     solver.add(defined)
-    return solver.check() != z3.unsat
+    return bool(solver.check() != z3.unsat)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import z3
 
-from .reals import Reals, Value, linear, power, real
+from .polynomials import Value, linear, power, real
+
+if TYPE_CHECKING:
+    from .reals import Reals
 
 NOT_ON_INTEGERS = (
     "floor_div", "mod", "fmod", "left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor",
@@ -270,7 +273,7 @@ TRUTH: dict[str, Callable[..., Value]] = {
 
 
 def _whole(r: Reals, name: str, v: Value) -> Value:
-    return v if z3.is_int(v.x) else r._call(name, [v], z3.Real)
+    return v if z3.is_int(v.x) else r.call(name, [v], z3.Real)
 
 
 def pi(r: Reals) -> Any:

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rule_trials import is_of_lengths, outcome
 
-from arignote.graph import FunctionGraph, Variable
-
-from .arrays import trial
+from ..graph import FunctionGraph, Variable
+from .claims import is_of_lengths, outcome
+from .values import trial
 
 LENGTHS = (0, 1, 2, 3)
 MOST_SHAPES = 10

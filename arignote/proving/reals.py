@@ -9,8 +9,7 @@ Integers have no upper limit here, which a verdict says where it matters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -18,6 +17,8 @@ from typing import Any
 import numpy as np
 import z3
 
+from .polynomials import Value, factors, linear, names_in, power, real
+from .real_functions import COMPARISONS, FUNCTIONS, KNOWN, NOT_ON_INTEGERS, TRUTH
 from .terms import NotTranslated, Term, limit, number_of
 
 QUICK = 300
@@ -26,26 +27,6 @@ MOST_PATHS = 64
 MOST_OPERANDS = 8
 """Operands of an unknown function that the solver compares; more are the same only as expressions."""
 PART = {"complex64": "float32", "complex128": "float64"}
-
-
-TRUE = z3.BoolVal(True)
-
-
-@dataclass(frozen=True)
-class Value:
-    """A real number (or a truth value), the condition under which it is one, and the sign if it is infinite."""
-
-    x: Any
-    defined: Any = TRUE
-    infinite: int = 0
-
-
-def real(x: Any) -> Any:
-    return z3.ToReal(x) if z3.is_int(x) else x
-
-
-class Paths(Exception):
-    """More paths than are followed."""
 
 
 class Reals:
@@ -103,13 +84,13 @@ class Reals:
         self.facts.add("exp(a) >= 1 exactly where a >= 0")
         for name, exponent in self._exponents.items():
             solver.add((real(exponent) >= 0) == (z3.Real(name) >= 1))
-        return solver.check() == z3.unsat
+        return bool(solver.check() == z3.unsat)
 
     def decide(self, condition: Any) -> bool:
         """Whether the condition holds on this path; a choice if both are possible."""
         condition = z3.simplify(condition)
         if z3.is_true(condition) or z3.is_false(condition):
-            return z3.is_true(condition)
+            return bool(z3.is_true(condition))
         if self.valid(condition):
             return True
         if self.valid(z3.Not(condition)):
@@ -164,8 +145,6 @@ class Reals:
             if simple != exact:
                 self.facts.add("a constant is the simple fraction that rounds to it")
             return z3.Q(simple.numerator, simple.denominator)
-        from .real_functions import KNOWN
-
         for name, number, build in KNOWN:
             if kind(number) == kind(value):
                 self.facts.add(f"the constant {number:.6g} is {name}")
@@ -208,11 +187,11 @@ class Reals:
         self.uninterpreted = True
         values = [v for t in operands for v in (t.value if isinstance(t.value, tuple) else (t.value,))]
         if dtype in PART:
-            return Term(self, dtype, tuple(self._call(f"{name}.{p}", values, z3.Real) for p in ("re", "im")))
+            return Term(self, dtype, tuple(self.call(f"{name}.{p}", values, z3.Real) for p in ("re", "im")))
         kind = np.dtype(dtype).kind
-        return Term(self, dtype, self._call(name, values, {"b": z3.Bool, "i": z3.Int, "u": z3.Int}.get(kind, z3.Real)))
+        return Term(self, dtype, self.call(name, values, {"b": z3.Bool, "i": z3.Int, "u": z3.Int}.get(kind, z3.Real)))
 
-    def _call(self, name: str, values: Sequence[Value], make: Callable[[str], Any]) -> Value:
+    def call(self, name: str, values: Sequence[Value], make: Callable[[str], Any]) -> Value:
         if any(v.infinite for v in values):
             raise NotTranslated(f"{name} of an infinity")
         defined = z3.And(*(v.defined for v in values)) if values else z3.BoolVal(True)
@@ -339,8 +318,6 @@ class Reals:
         fixed = getattr(op, "fixed", None)
         if fixed is not None and kind in fixed[0]:
             return self.constant(fixed[1], result)
-        from .real_functions import COMPARISONS, FUNCTIONS, NOT_ON_INTEGERS, TRUTH
-
         values = [t.value for t in terms]
         rule = (TRUTH if kind == "b" else FUNCTIONS).get(name)
         if any(v.infinite for v in values) and name not in ("maximum", "minimum", *COMPARISONS, "isinf", "neg"):
@@ -356,8 +333,6 @@ class Reals:
         return Term(self, result, _converted(value, result))
 
     def _complex(self, name: str, terms: Sequence[Term], result: str) -> Term:
-        from .real_functions import FUNCTIONS
-
         pairs = [t.value for t in terms]
         if name in ("add", "sub"):
             parts = [FUNCTIONS[name](self, a, b) for a, b in zip(*pairs, strict=True)]
@@ -428,114 +403,6 @@ class Reals:
         except NotTranslated:
             return False
         return self.valid(whole == 1, timeout, [*under, *positive]) and self.valid(z3.And(*positive), timeout, under)
-
-
-# --- polynomials
-
-
-def power(x: Any, n: int) -> Any:
-    """x to a whole power, as products and quotients."""
-    if n == 0:
-        return z3.RealVal(1)
-    product = reduce(lambda a, b: a * b, [x] * abs(n))
-    return product if n > 0 else 1 / product
-
-
-def linear(x: Any) -> Iterator[tuple[Any, Fraction]]:
-    """(atom, factor) of each term of a sum; the atom is None for the number."""
-    todo = [(x, Fraction(1))]
-    found: dict[str, list[Any]] = {}
-    while todo:
-        term, factor = todo.pop()
-        if z3.is_rational_value(term):
-            atom, factor = None, factor * term.as_fraction()
-        elif z3.is_add(term):
-            todo += [(t, factor) for t in term.children()]
-            continue
-        elif z3.is_sub(term):
-            first, *others = term.children()
-            todo += [(first, factor), *((t, -factor) for t in others)]
-            continue
-        elif term.decl().kind() == z3.Z3_OP_UMINUS:
-            todo.append((term.arg(0), -factor))
-            continue
-        elif z3.is_mul(term) and any(z3.is_rational_value(c) for c in term.children()):
-            rest = [c for c in term.children() if not z3.is_rational_value(c)]
-            for c in term.children():
-                factor = factor * c.as_fraction() if z3.is_rational_value(c) else factor
-            atom = reduce(lambda a, b: a * b, rest) if rest else None
-            if len(rest) == 1:
-                todo.append((rest[0], factor))
-                continue
-        elif z3.is_div(term) and z3.is_rational_value(term.arg(1)) and term.arg(1).as_fraction() != 0:
-            todo.append((term.arg(0), factor / term.arg(1).as_fraction()))
-            continue
-        else:
-            atom = term
-        key = "" if atom is None else atom.sexpr()
-        entry = found.setdefault(key, [atom, Fraction(0)])
-        entry[1] += factor
-    for key in sorted(found):
-        if found[key][1]:
-            yield found[key][0], found[key][1]
-
-
-def factors(x: Any) -> Iterator[tuple[Any, int]]:
-    """(factor, whole power) of a product."""
-    todo = [(x, 1)]
-    while todo:
-        term, n = todo.pop()
-        if z3.is_mul(term):
-            todo += [(c, n) for c in term.children()]
-        elif z3.is_div(term):
-            todo += [(term.arg(0), n), (term.arg(1), -n)]
-        elif term.decl().kind() == z3.Z3_OP_POWER and z3.is_rational_value(term.arg(1)):
-            whole = term.arg(1).as_fraction()
-            if whole.denominator != 1:
-                yield term, n
-            else:
-                todo.append((term.arg(0), n * whole.numerator))
-        elif z3.is_add(term) and _shared_divisor(term) is not None:
-            divisor = _shared_divisor(term)
-            todo += [(z3.simplify(z3.Sum([_times(c, divisor) for c in term.children()])), n), (divisor, -n)]
-        else:
-            yield term, n
-
-
-def _shared_divisor(total: Any) -> Any:
-    """The divisor of a term of the sum; None if no term is a quotient."""
-    for term in total.children():
-        for factor in term.children() if z3.is_mul(term) else (term,):
-            if z3.is_div(factor) and not z3.is_rational_value(factor.arg(1)):
-                return factor.arg(1)
-    return None
-
-
-def _times(term: Any, divisor: Any) -> Any:
-    """The term times the divisor, which is cancelled if it divides the term."""
-    if z3.is_div(term) and term.arg(1).eq(divisor):
-        return term.arg(0)
-    if z3.is_mul(term):
-        for k, factor in enumerate(term.children()):
-            if z3.is_div(factor) and factor.arg(1).eq(divisor):
-                others = [c for j, c in enumerate(term.children()) if j != k]
-                return reduce(lambda a, b: a * b, [*others, factor.arg(0)])
-    return term * divisor
-
-
-def names_in(x: Any) -> set[str]:
-    """The names of the unknowns of an expression."""
-    found: set[str] = set()
-    todo, met = [x], set()
-    while todo:
-        term = todo.pop()
-        if term.get_id() in met:
-            continue
-        met.add(term.get_id())
-        if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            found.add(term.decl().name())
-        todo += term.children()
-    return found
 
 
 def _under(v: Value, condition: Any) -> Value:

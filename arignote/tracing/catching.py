@@ -1,0 +1,103 @@
+"""`try` and `contextlib.suppress` in a rewritten function.
+
+    try: v = x[i]                   try: _ag.trying(lambda: IndexError); v = x[i]
+    except IndexError: v = 0   -->  except IndexError as e: _ag.caught(e); v = 0
+
+A compiled function cannot go on after an error.  So the trace notes what its handlers catch, and a call that raises
+such an error runs in Python, with a notice.  What the trace itself cannot do is no error that a handler may catch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ..graph import Variable
+from ..graph.provenance import SourceLine, here
+from ..ops.core.tracing import current
+from ..record.frames import OWN
+from .branches import line
+from .raising import raise_if
+
+
+class Catch(NamedTuple):
+    """The errors that a handler of a traced function catches, asked for only after an error, and its line."""
+
+    kinds: Callable[[], Any]
+    line: SourceLine | None
+
+    def catches(self, error: BaseException) -> bool:
+        """Whether an error that the compiled function raised would have been caught."""
+        try:
+            return isinstance(error, self.kinds())
+        except (TypeError, NameError, AttributeError):
+            return False
+
+
+def trying(kinds: Callable[[], Any]) -> None:
+    """Begin the body of a `try` whose handlers catch `kinds()`."""
+    trace = current()
+    if trace is not None:
+        trace.catches.append(Catch(kinds, next(iter(here()), None)))
+
+
+def caught(error: Any) -> None:
+    """Begin a handler.  Raises TypeError for an error of the trace, which Python would not have raised here."""
+    if current() is None or not _is_of_trace(error):
+        return
+    text = str(error).partition("\n")[0]
+    raise TypeError(
+        f"an `except` clause caught {type(error).__name__} of the trace ({text}); a compiled function cannot decide "
+        f"by it: test before, as by `if`, or use ag.jit(strict=False){line()}"
+    ) from error
+
+
+def _is_of_trace(error: BaseException) -> bool:
+    """Whether code of this library raised an error, but for `raise` of the user and arithmetic of Python numbers."""
+    if isinstance(error, ArithmeticError):
+        return False
+    at: TracebackType | None = error.__traceback__
+    frames: list[Any] = []
+    while at is not None:
+        frames.append(at.tb_frame)
+        at = at.tb_next
+    codes = [frame.f_code for frame in frames]
+    if not codes or not OWN[codes[-1].co_filename] or raise_if.__code__ in codes:
+        return False
+    if codes[-1].co_name != "call":
+        return True
+    given = frames[-1].f_locals  # of `calls.call`: a function without a frame raised the error
+    return any(isinstance(v, Variable) for v in (*given.get("args", ()), *given.get("options", {}).values()))
+
+
+class Suppress:
+    """`contextlib.suppress` in a trace."""
+
+    def __init__(self, *kinds: Any) -> None:
+        self._kinds = kinds
+        self._own: Any = contextlib.suppress(*kinds)
+
+    def __enter__(self) -> None:
+        trying(lambda: self._kinds)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        ended = self._own.__exit__(kind, error, traceback)
+        if ended:
+            caught(error)
+        return ended
+
+
+def watched(generator: Any, name: str) -> Any:
+    """Yield the items of a generator of the user, whose function is traced as it is."""
+    try:
+        yield from generator
+    except TypeError as error:
+        if not _is_of_trace(error):
+            raise
+        text = str(error).partition("\n")[0]
+        raise TypeError(
+            f"{name} is a generator: it is traced step by step, so its branches cannot depend on values ({text}); "
+            f"write its loop where it is used, or use ag.jit(strict=False){line()}"
+        ) from error

@@ -1,0 +1,121 @@
+"""Convolutions of bfloat16 numbers in blocks of channels: `bfloat_convolution{...}(x, w, b)`.
+
+x are bits of such numbers in uint16, w those of the kernels in the order of `packed`, b float32, and so are sums and
+the result.  Two channels form a word: the product of the second one is added first, then that of the first one, with a
+rounding each, as in bfloat_dot.py.  The rule of optdb/rules/quantized/bfloats.py makes the op of blocked convolutions
+(blocked.py); its C is that of kernels/convolutions/words.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...graph import Apply, Dim, Kind, TensorType, Variable
+from ...record import record
+from ..core.backward import pull_back_to
+from ..core.checks import describe, require_count
+from ..core.namespace import T
+from ..core.tensor import Lowered, constant
+from ..elementwise import costs
+from ..elementwise.records import from_bfloat16
+from ..elementwise.special import from_bfloat16 as widened
+from ..networks.weights import panels_of
+from ..shapes.windows import Numbers, Windowed
+from .blocked import BlockedConvolution, Pads
+
+
+@record(repr=False)
+class BfloatConvolution(Windowed, Lowered):
+    """`bfloat_convolution(x, w, b)`: the convolution of zero-padded x in blocks of `size`, plus a bias per output.
+
+    `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
+    outputs whose weights lie side by side.  `groups`: as for a convolution; each is made of whole blocks.
+    """
+
+    stride: Numbers
+    dilation: Numbers
+    padding: Pads
+    size: int
+    panel: int
+    weights: Numbers
+    groups: int = 1
+    name = "bfloat_convolution"
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.windows
+
+    @property
+    def plain(self) -> BlockedConvolution:
+        """The same convolution of float32, whose kernels are not packed."""
+        return BlockedConvolution(
+            self.stride, self.dilation, self.padding, self.size, self.panel, groups=self.groups
+        )  # fmt: skip
+
+    def kernels(self, w: Variable) -> tuple[int, ...]:
+        """Return the shape of the kernels."""
+        return self.weights
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        x, w, b = inputs
+        fits = x.ndim == 5 and x.type.shape[4] == self.size and w.ndim == b.ndim == 1
+        if not fits or (x.dtype, w.dtype, b.dtype) != ("uint16", "uint16", "float32") or self.weights[1] % 2:
+            wanted = f"images of uint16 in blocks of {self.size}, a vector of uint16, one of float32, and even channels"
+            raise TypeError(f"{self.name} takes {wanted}; got {', '.join(map(describe, inputs))}")
+        lengths = [None if n is None else n + sum(p) for n, p in zip(x.type.shape[2:4], self.padding, strict=True)]
+        counts = self.positions((*x.type.shape[:2], *lengths), self.weights[2:])
+        return (TensorType("float32", (x.type.shape[0], -(-self.weights[0] // self.size), *counts, self.size)),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return self.plain.dims(node, (inputs[0], self.weights, inputs[2]))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, w, b = values
+        with np.errstate(all="ignore"):
+            return self.plain.evaluate(widened(x), widened(self.unpacked(w)), b)
+
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
+        """Return the same by a convolution of float32."""
+        x, w, b = inputs
+        w = T.take(w, constant(self.unpacked(np.arange(w.type.shape[0] or 0))))
+        found: Variable = self.plain(from_bfloat16(x), from_bfloat16(w), b)
+        return found
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
+
+    def packed(self, bits: np.ndarray) -> np.ndarray:
+        """Return kernels in the order in which the C reads them, zeros behind the last output.
+
+        Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
+        """
+        found: np.ndarray = np.append(bits.reshape(-1), np.zeros(1, bits.dtype))[self._places()]
+        return found
+
+    def unpacked(self, w: np.ndarray) -> np.ndarray:
+        """Return the kernels of `packed`."""
+        places = self._places()
+        found = np.empty(int(np.prod(self.weights)) + 1, w.dtype)
+        found[places] = w
+        return found[:-1].reshape(self.weights)
+
+    def _places(self) -> np.ndarray:
+        """Return the place of each packed number among the kernels; that behind the last one holds a zero."""
+        outputs, channels, *kernel = self.weights
+        each, size, found = outputs // self.groups, self.size, []
+        numbers = np.arange(int(np.prod(self.weights))).reshape(self.groups, each, channels, *kernel)
+        blocks = -(-each // size)
+        filled = np.full((self.groups, blocks * size, channels, *kernel), numbers.size)
+        filled[:, :each] = numbers
+        for group in filled:
+            first = 0
+            for width in panels_of(blocks, self.panel):
+                rows = group[first * size : (first + width) * size]
+                first += width
+                for c in range(0, channels, size):
+                    part = rows[:, c : c + size]
+                    pairs = part.reshape(len(part), part.shape[1] // 2, 2, *kernel)
+                    found.append(pairs.transpose(3, 4, 1, 0, 2).reshape(-1))
+        return np.concatenate(found)

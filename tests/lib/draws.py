@@ -1,0 +1,72 @@
+"""Campaigns of hypothesis: the ordinary tests draw a few examples, the long tests all.
+
+A test that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the long tests,
+called `..._with_all_examples`, which draws what the test asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import hypothesis
+import pytest
+
+FEW = 20
+ALL = "_with_all_examples"
+_SETTINGS = "_hypothesis_internal_use_settings"
+
+
+def with_all_examples(item: pytest.Function) -> Iterator[pytest.Function]:
+    """Yield the item, and if it is ordinary and draws many examples its twin among the long tests."""
+    yield item
+    if _asked(item) > FEW and not any(item.iter_markers("long")):
+        own = item.originalname + ALL
+        twin: pytest.Function = pytest.Function.from_parent(
+            item.parent, name=own + item.name.removeprefix(item.originalname), originalname=own, callobj=item.obj,
+            callspec=getattr(item, "callspec", None), fixtureinfo=item._fixtureinfo,
+        )  # fmt: skip
+        twin.add_marker("long")
+        yield twin
+
+
+def _asked(item: pytest.Function) -> int:
+    """Return the number of examples that a test asks for; 0 if it draws none."""
+    if not getattr(item.obj, "is_hypothesis_test", False):
+        return 0
+    asked: Any = getattr(item.obj, _SETTINGS, None) or hypothesis.settings.default
+    return int(asked.max_examples)
+
+
+@contextmanager
+def few_examples(item: pytest.Item) -> Iterator[None]:
+    """A block in which an ordinary test draws `FEW` examples at most."""
+    if not isinstance(item, pytest.Function) or any(item.iter_markers("long")) or _asked(item) <= FEW:
+        yield
+        return
+    test = getattr(item.obj, "__func__", item.obj)
+    asked = getattr(test, _SETTINGS, None)
+    setattr(test, _SETTINGS, hypothesis.settings(asked, max_examples=FEW))
+    try:
+        yield
+    finally:
+        setattr(test, _SETTINGS, asked)
+
+
+RARE = ("int16", "int32", "uint16", "uint32")
+"""Dtypes whose C is that of narrower and wider integers with another type: tests of all dtypes are long for these."""
+
+
+def mostly_long(cases: Iterable[Any], ordinary: Container[Any]) -> list[Any]:
+    """Return the cases as parameters of a test; all but those in `ordinary` are long tests."""
+    return [case if case in ordinary else _long(case) for case in cases]
+
+
+def rarely_long(cases: Iterable[Any], long: Container[Any] = RARE) -> list[Any]:
+    """Return the cases as parameters of a test; those in `long` are long tests."""
+    return [_long(case) if case in long else case for case in cases]
+
+
+def _long(case: Any) -> Any:
+    return pytest.param(case, marks=pytest.mark.long)

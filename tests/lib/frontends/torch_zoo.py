@@ -1,0 +1,440 @@
+"""Networks that others wrote, with random weights: torchvision, timm, classes of Hugging Face.
+
+`TABLE` has one line for each network: its name, and a maker of a module with its example inputs.  Images and widths
+are as small as the network takes.  A package that is missing is found when a maker runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+
+class Network(NamedTuple):
+    """A module and the arguments of its call, by position and by name."""
+
+    module: torch.nn.Module
+    args: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}
+
+
+Maker = Callable[[], Network]
+_library: list[Any] = []
+
+
+def models() -> Any:
+    """Return `torchvision.models`, also of a build that cannot load its own ops of C."""
+    try:
+        import torchvision
+    except RuntimeError:  # its own ops are for another build of PyTorch
+        _library.append(torch.library.Library("torchvision", "FRAGMENT"))
+        for name in ("nms", "qnms"):
+            _library[0].define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        import torchvision
+    return torchvision.models
+
+
+# --- torchvision
+
+
+def _image(name: str, size: int, batch: int = 2) -> Maker:
+    def make() -> Network:
+        resized = {"image_size": size} if name.startswith("vit") else {}
+        module = models().get_model(name, weights=None, **resized)
+        return Network(module, (torch.rand(batch, 3, size, size),))
+
+    return make
+
+
+def _segmentation(name: str) -> Maker:
+    return lambda: Network(
+        getattr(models().segmentation, name)(weights=None, weights_backbone=None), (torch.rand(1, 3, 64, 64),)
+    )
+
+
+def _video(name: str, frames: int, size: int) -> Maker:
+    return lambda: Network(getattr(models().video, name)(weights=None), (torch.rand(1, 3, frames, size, size),))
+
+
+class Detector(torch.nn.Module):
+    """A detector up to its custom ops: backbone, and the heads whose boxes are then decoded and suppressed."""
+
+    def __init__(self, detector: torch.nn.Module) -> None:
+        super().__init__()
+        self.backbone = detector.backbone
+        self.head = detector.rpn.head if hasattr(detector, "rpn") else detector.head
+
+    def forward(self, x: torch.Tensor) -> Any:
+        features = self.backbone(x)
+        return self.head(list(features.values()) if isinstance(features, dict) else [features])
+
+
+class RegionHeads(torch.nn.Module):
+    """The heads of a detector on regions that are cut out already: classes, boxes, masks or keypoints."""
+
+    def __init__(self, heads: torch.nn.Module) -> None:
+        super().__init__()
+        self.heads = heads
+        kind = "keypoint" if heads.has_keypoint() else "mask"
+        self.fine = torch.nn.Sequential(*(getattr(heads, f"{kind}_{part}") for part in ("head", "predictor")))
+
+    def forward(self, regions: torch.Tensor, large: torch.Tensor) -> Any:
+        return *self.heads.box_predictor(self.heads.box_head(regions)), self.fine(large)
+
+
+def _detector(name: str, size: int = 96) -> Maker:
+    return lambda: Network(
+        Detector(getattr(models().detection, name)(weights=None, weights_backbone=None)),
+        (torch.rand(1, 3, size, size),),
+    )  # fmt: skip
+
+
+def _regions(name: str) -> Maker:
+    def make() -> Network:
+        detector = getattr(models().detection, name)(weights=None, weights_backbone=None)
+        return Network(RegionHeads(detector.roi_heads), (torch.rand(3, 256, 7, 7), torch.rand(3, 256, 14, 14)))
+
+    return make
+
+
+def _flow() -> Network:
+    return Network(
+        models().optical_flow.raft_small(weights=None), (torch.rand(1, 3, 128, 128),) * 2, {"num_flow_updates": 2}
+    )
+
+
+_IMAGES = {
+    64: (
+        "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "efficientnet_b1", "efficientnet_v2_s",
+        "googlenet", "mnasnet0_5", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small",
+        "regnet_x_400mf", "regnet_y_400mf", "regnet_y_1_6gf", "resnet18", "resnet34", "resnet50", "resnet101",
+        "resnext50_32x4d", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "squeezenet1_0", "squeezenet1_1", "swin_t",
+        "swin_v2_t", "vgg11", "vgg11_bn", "vgg16", "vit_b_16", "vit_b_32", "wide_resnet50_2",
+    ),
+    224: ("maxvit_t",), 299: ("inception_v3",),
+}  # fmt: skip
+_SEGMENTATION = ("deeplabv3_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50", "lraspp_mobilenet_v3_large")
+_DETECTION = (
+    "fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "fcos_resnet50_fpn",
+    "retinanet_resnet50_fpn", "retinanet_resnet50_fpn_v2", "ssd300_vgg16", "ssdlite320_mobilenet_v3_large",
+)  # fmt: skip
+_VIDEO = {"mc3_18": (4, 32), "r2plus1d_18": (4, 32), "r3d_18": (4, 32), "swin3d_t": (4, 64)}
+TORCHVISION: dict[str, Maker] = {
+    **{name: _image(name, size, 1 if size > 64 else 2) for size, names in _IMAGES.items() for name in names},
+    **{f"segmentation.{name}": _segmentation(name) for name in _SEGMENTATION},
+    **{f"detection.{name}": _detector(name, 300 if name == "ssd300_vgg16" else 96) for name in _DETECTION},
+    **{f"detection.{n}.roi_heads": _regions(n) for n in ("keypointrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn_v2")},
+    **{f"video.{name}": _video(name, *sizes) for name, sizes in _VIDEO.items()},
+    "optical_flow.raft_small": _flow,
+}
+
+# --- timm
+
+
+def _timm(name: str, size: int) -> Maker:
+    def make() -> Network:
+        models()
+        import timm
+
+        return Network(timm.create_model(name, pretrained=False), (torch.rand(1, 3, size, size),))
+
+    return make
+
+
+_TIMM = {
+    64: (
+        "resnet10t", "efficientnet_lite0", "mobilenetv3_small_050", "convnext_atto", "regnetx_002", "regnety_002",
+        "ghostnet_050", "mnasnet_small", "fbnetc_100", "tinynet_e", "hardcorenas_a", "lcnet_035", "mobilevit_xxs",
+        "mobilevitv2_050", "edgenext_xx_small", "poolformer_s12", "tf_efficientnetv2_b0", "dla46_c", "hrnet_w18_small",
+        "res2net50_14w_8s", "seresnext26d_32x4d", "skresnet18", "repvgg_a0", "semnasnet_075", "spnasnet_100",
+        "vovnet39a", "dpn48b", "cspresnet50", "rexnet_100", "mobilenetv4_conv_small", "fastvit_t8", "repghostnet_050",
+        "resnetaa50", "eca_resnet33ts", "selecsls42", "gernet_s", "xception41", "inception_v4", "efficientvit_b0",
+        "starnet_s1", "convnextv2_atto", "mobileone_s0", "resnest14d", "bat_resnext26ts", "lambda_resnet26t",
+        "halonet26t",
+    ),
+    224: (
+        "vit_tiny_patch16_224", "deit_tiny_patch16_224", "mixer_s32_224", "gmlp_ti16_224", "resmlp_12_224",
+        "pit_ti_224", "levit_128s", "efficientformer_l1", "coat_lite_tiny", "convit_tiny", "xcit_nano_12_p16_224",
+        "visformer_tiny", "swinv2_cr_tiny_ns_224", "twins_svt_small", "tnt_s_legacy_patch16_224", "nfnet_l0",
+        "cait_xxs24_224", "pvt_v2_b0", "gcvit_xxtiny", "maxxvit_rmlp_nano_rw_256", "coatnet_nano_rw_224", "mvitv2_tiny",
+        "davit_tiny", "focalnet_tiny_srf", "sequencer2d_s", "nest_tiny", "hiera_tiny_224",
+        "vit_relpos_small_patch16_224", "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0",
+        "tiny_vit_5m_224", "inception_next_atto",
+    ),
+    240: ("crossvit_tiny_240",),
+}  # fmt: skip
+TIMM: dict[str, Maker] = {
+    f"timm.{name}": _timm(name, 256 if "256" in name else size) for size, names in _TIMM.items() for name in names
+}
+
+# --- Hugging Face
+
+_HEADS = {"num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "hidden_size": 32}
+_SMALL = {**_HEADS, "vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+_GROUPED = {**_SMALL, "num_key_value_heads": 2, "use_cache": False, "head_dim": 8}
+_PATCHES = {"image_size": 32, "patch_size": 8}
+_T5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 99, "use_cache": False}
+_TWO = {
+    "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1,
+    "eos_token_id": 2, "decoder_start_token_id": 1, "use_cache": False,
+}  # fmt: skip
+_WORDS = {k: v for k, v in _SMALL.items() if k not in ("bos_token_id", "eos_token_id")}
+_SOUND = {
+    **_HEADS, "conv_dim": (16, 16), "conv_stride": (5, 2), "conv_kernel": (10, 3), "num_feat_extract_layers": 2,
+    "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 2, "vocab_size": 99, "mask_time_prob": 0.0,
+}  # fmt: skip
+_CLIP = {
+    "text_config": {**_SMALL, "eos_token_id": 98}, "vision_config": {**_HEADS, **_PATCHES}, "projection_dim": 16,
+}  # fmt: skip
+
+
+def _ids(batch: int = 2, length: int = 11) -> torch.Tensor:
+    return torch.randint(3, 98, (batch, length))
+
+
+def _words() -> dict[str, Any]:
+    return {"input_ids": _ids()}
+
+
+def _masked() -> dict[str, Any]:
+    mask = torch.ones(2, 11, dtype=torch.long)
+    mask[1, 7:] = 0
+    return {"input_ids": _ids(), "attention_mask": mask}
+
+
+def _pair() -> dict[str, Any]:
+    return {"input_ids": _ids(), "decoder_input_ids": _ids(2, 5)}
+
+
+def _picture(size: int = 32) -> Callable[[], dict[str, Any]]:
+    return lambda: {"pixel_values": torch.rand(1, 3, size, size)}
+
+
+def _wave() -> dict[str, Any]:
+    return {"input_values": torch.rand(1, 800)}
+
+
+HUGGING_FACE: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]] = {
+    "Bert": ("Model", _SMALL, _masked),
+    "Roberta": ("Model", _SMALL, _words),
+    "Albert": ("Model", {**_SMALL, "embedding_size": 16}, _words),
+    "DistilBert": ("Model", {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64, "vocab_size": 99}, _words),
+    "Electra": ("Model", {**_SMALL, "embedding_size": 16}, _words),
+    "MobileBert": (
+        "Model",
+        {**_SMALL, "embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16},
+        _words,
+    ),
+    "SqueezeBert": ("Model", {**_SMALL, "embedding_size": 32, "q_groups": 2, "k_groups": 2, "v_groups": 2}, _words),
+    "DebertaV2": ("Model", {**_SMALL, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}, _words),
+    "MPNet": ("Model", _WORDS, _words),
+    "FNet": ("Model", {**_WORDS, "use_tpu_fourier_optimizations": False}, _words),
+    "XLNet": ("Model", {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 64, "vocab_size": 99}, _words),
+    "ModernBert": ("Model", {**_SMALL, "cls_token_id": 1, "sep_token_id": 2}, _words),
+    "RoFormer": ("Model", _SMALL, _words),
+    "Nystromformer": (
+        "Model",
+        {
+            **_SMALL,
+            "num_landmarks": 11,
+            "segment_means_seq_len": 11,
+            "max_position_embeddings": 20,
+            "conv_kernel_size": 3,
+        },
+        _words,
+    ),
+    "Canine": (
+        "Model",
+        {**_HEADS, "local_transformer_stride": 8, "downsampling_rate": 4, "num_hash_buckets": 64},
+        lambda: {"input_ids": _ids(1, 32)},
+    ),
+    "GPT2": ("LMHeadModel", {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99, "use_cache": False}, _masked),
+    "GPTNeo": (
+        "ForCausalLM",
+        {
+            "hidden_size": 32,
+            "num_layers": 2,
+            "num_heads": 4,
+            "vocab_size": 99,
+            "use_cache": False,
+            "attention_types": [[["global", "local"], 1]],
+            "window_size": 4,
+        },
+        _words,
+    ),
+    "GPTNeoX": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "GPTJ": (
+        "ForCausalLM",
+        {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "vocab_size": 99, "use_cache": False},
+        _words,
+    ),
+    "OPT": (
+        "ForCausalLM",
+        {**_HEADS, "ffn_dim": 64, "word_embed_proj_dim": 32, "vocab_size": 99, "use_cache": False},
+        _words,
+    ),
+    "Bloom": (
+        "ForCausalLM",
+        {"hidden_size": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99, "use_cache": False},
+        _words,
+    ),
+    "Falcon": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "CodeGen": (
+        "ForCausalLM",
+        {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "vocab_size": 99, "use_cache": False},
+        _words,
+    ),
+    "Llama": ("ForCausalLM", _GROUPED, _masked),
+    "Mistral": ("ForCausalLM", {**_GROUPED, "sliding_window": 4}, _words),
+    "Qwen2": ("ForCausalLM", _GROUPED, _words),
+    "Qwen3": ("ForCausalLM", _GROUPED, _words),
+    "Gemma": ("ForCausalLM", _GROUPED, _words),
+    "Gemma2": ("ForCausalLM", {**_GROUPED, "sliding_window": 4}, _words),
+    "Phi": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "Phi3": ("ForCausalLM", {**_GROUPED, "max_position_embeddings": 64}, _words),
+    "StableLm": ("ForCausalLM", {**_SMALL, "num_key_value_heads": 4, "use_cache": False}, _words),
+    "Olmo": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "Granite": ("ForCausalLM", _GROUPED, _words),
+    "Cohere": ("ForCausalLM", _GROUPED, _words),
+    "Mixtral": ("ForCausalLM", {**_GROUPED, "num_local_experts": 4}, _words),
+    "Mamba": (
+        "Model",
+        {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 99, "state_size": 4, "use_cache": False},
+        _words,
+    ),
+    "Mamba2": (
+        "Model",
+        {
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "vocab_size": 99,
+            "state_size": 8,
+            "head_dim": 8,
+            "num_heads": 8,
+            "n_groups": 1,
+            "chunk_size": 8,
+            "use_cache": False,
+        },
+        _words,
+    ),
+    "Rwkv": ("Model", {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 99, "use_cache": False}, _words),
+    "T5": ("Model", _T5, _pair),
+    "UMT5": ("Model", _T5, _pair),
+    "Bart": ("Model", _TWO, _pair),
+    "Marian": ("Model", _TWO, _pair),
+    "Pegasus": ("Model", _TWO, _pair),
+    "M2M100": ("Model", _TWO, _pair),
+    "Blenderbot": ("Model", _TWO, _pair),
+    "Whisper": (
+        "Model",
+        {**_TWO, "num_mel_bins": 8, "max_source_positions": 20},
+        lambda: {"input_features": torch.rand(1, 8, 40), "decoder_input_ids": _ids(1, 5)},
+    ),
+    "Wav2Vec2": ("Model", _SOUND, _wave),
+    "Hubert": ("Model", _SOUND, _wave),
+    "WavLM": ("Model", _SOUND, _wave),
+    "AST": (
+        "Model",
+        {**_HEADS, "num_mel_bins": 16, "max_length": 32, "patch_size": 8},
+        lambda: {"input_values": torch.rand(1, 32, 16)},
+    ),
+    "ViT": ("Model", {**_HEADS, **_PATCHES}, _picture()),
+    "DeiT": ("Model", {**_HEADS, **_PATCHES}, _picture()),
+    "Beit": ("Model", {**_HEADS, **_PATCHES, "use_relative_position_bias": True}, _picture()),
+    "Dinov2": ("Model", {**_HEADS, **_PATCHES}, _picture()),
+    "ViTMAE": (
+        "Model",
+        {**_HEADS, **_PATCHES, "mask_ratio": 0.0},
+        lambda: {**_picture()(), "noise": torch.rand(1, 16)},
+    ),
+    "Swin": (
+        "Model",
+        {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4], "window_size": 4},
+        _picture(),
+    ),
+    "ConvNext": ("Model", {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1]}, _picture()),
+    "ResNet": ("Model", {"embedding_size": 8, "hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1]}, _picture()),
+    "Segformer": (
+        "Model",
+        {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 4]},
+        _picture(),
+    ),
+    "MobileViT": (
+        "Model",
+        {"image_size": 32, "hidden_sizes": [16, 24, 32], "neck_hidden_sizes": [8, 8, 16, 16, 16, 24, 32]},
+        _picture(64),
+    ),
+    "PoolFormer": ("Model", {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1]}, _picture(64)),
+    "DPT": (
+        "ForDepthEstimation",
+        {
+            **_HEADS,
+            **_PATCHES,
+            "backbone_out_indices": [0, 0, 1, 1],
+            "neck_hidden_sizes": [8, 8, 16, 16],
+            "fusion_hidden_size": 16,
+            "is_hybrid": False,
+        },
+        _picture(),
+    ),
+    "Perceiver": (
+        "Model",
+        {
+            "num_latents": 8,
+            "d_latents": 16,
+            "d_model": 32,
+            "num_blocks": 1,
+            "num_self_attends_per_block": 2,
+            "num_self_attention_heads": 4,
+            "num_cross_attention_heads": 4,
+        },
+        lambda: {"inputs": torch.rand(1, 6, 32)},
+    ),
+    "CLIP": ("Model", _CLIP, lambda: {"input_ids": _ids(1), **_picture()()}),
+    "Siglip": (
+        "Model",
+        {k: v for k, v in _CLIP.items() if k != "projection_dim"},
+        lambda: {"input_ids": _ids(1), **_picture()()},
+    ),
+    "PatchTST": (
+        "Model",
+        {
+            "d_model": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "context_length": 32,
+            "patch_length": 8,
+            "patch_stride": 8,
+            "num_input_channels": 2,
+        },
+        lambda: {"past_values": torch.rand(1, 32, 2)},
+    ),
+    "Encodec": (
+        "Model",
+        {"num_filters": 4, "hidden_size": 16, "codebook_size": 32, "codebook_dim": 16, "upsampling_ratios": [4, 2]},
+        lambda: {"input_values": torch.rand(1, 1, 400)},
+    ),
+}
+
+
+def _hugging_face(name: str, kind: str, sizes: dict[str, Any], given: Callable[[], dict[str, Any]]) -> Maker:
+    def make() -> Network:
+        models()
+        import transformers as t
+
+        config = getattr(t, f"{name}Config")(**sizes)
+        config.return_dict = True
+        return Network(getattr(t, f"{name}{kind}")(config), (), given())
+
+    return make
+
+
+TABLE: dict[str, Maker] = {
+    **{f"torchvision.{name}": make for name, make in TORCHVISION.items()},
+    **TIMM,
+    **{f"transformers.{name}{case[0]}": _hugging_face(name, *case) for name, case in HUGGING_FACE.items()},
+}
+"""Every network by name: package, part, model."""

@@ -1,0 +1,294 @@
+"""Networks in 16 bits: rounding, values by definition, layers that stay in float32, pairs, the emulated unit of ARM."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pairs_cases import by_definition, pairs_case
+
+import arignote as ag
+from arignote import ops as T
+from arignote.ops.elementwise.special import from_bfloat16, to_bfloat16
+from arignote.ops.lowered.attention import Attention
+from arignote.optdb.rules.quantized.narrow import FORMATS
+from arignote.targets.current import current
+from arignote.targets.named import NAMED
+from arignote.targets.units import UNITS, lacking, unit_for
+
+RNG = np.random.default_rng(42)
+BITS = [0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0x10000, 0x17FFF, 0x18000, 0x18001, 0x3F808000, 0x3F818000, 0x3F808001]
+BITS += [0x3F807FFF, 0x007FFFFF, 0x00800000, 0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FFFFFFF]
+AWKWARD = np.array([*BITS, *(b | 0x80000000 for b in BITS)], "uint32").view("float32")
+"""Zeros, subnormals, ties on either side, the largest numbers, infinities and NaNs."""
+
+
+def numbers(*shape, scale=1.0):
+    return (scale * RNG.standard_normal(shape)).astype("float32")
+
+
+def weights(name, *shape):
+    return ag.shared(numbers(*shape, scale=np.prod(shape[1:]) ** -0.5), shape=shape, name=name)
+
+
+def pairwise(target):
+    """A target that multiplies pairs, with a unit or without."""
+    limits = target.limits
+    return replace(
+        target, limits=replace(limits, convolutions=replace(limits.convolutions, pairs_in_float32=1))
+    )  # fmt: skip
+
+
+def network(channels=3, rows=11):
+    """A network with plain, strided, dilated, grouped and pointwise convolutions, a residual, and a product."""
+    x = T.tensor("x", "float32", (2, channels, rows, rows - 2))
+    h = T.relu(T.nn.conv2d(x, weights("first", 16, channels, 3, 3), numbers(16), padding=1))
+    h = T.relu(T.nn.conv2d(h, weights("strided", 32, 16, 3, 3), numbers(32), padding=1, stride=2))
+    h = T.relu(T.nn.conv2d(h, weights("point", 32, 32, 1, 1)) + h)
+    h = T.nn.conv2d(h, weights("grouped", 32, 16, 3, 3), groups=2, padding=2, dilation=2)
+    h = T.relu(T.nn.conv2d(h, weights("own", 32, 1, 3, 3), groups=32, padding=1))
+    h = T.nn.conv_transpose2d(h, weights("turned", 32, 16, 2, 2), stride=2)
+    return x, T.mean(T.nn.gelu(h), axis=(2, 3)) @ weights("last", 16, 10)
+
+
+@pytest.fixture(scope="module")
+def net():
+    x, y = network()
+    value = numbers(*x.type.shape)
+    return x, y, value, ag.freeze(y)(value)
+
+
+# --- rounding
+
+
+def test_rounding_to_bfloat16_is_to_nearest_even_and_keeps_nan():
+    x = T.fvector("x")
+    f = ag.function([x], [T.to_bfloat16(x), T.from_bfloat16(T.to_bfloat16(x)), T.to_bfloat16(x[::-3])])
+    given = np.concatenate([AWKWARD, RNG.integers(0, 1 << 32, 3000, "uint64").astype("uint32").view("float32")])
+    bits, back, strided = f(given)
+    near = from_bfloat16(bits)
+    with np.errstate(all="ignore"):
+        wide = given.astype("float64")
+    assert_array_equal(bits, to_bfloat16(given))
+    assert_array_equal(strided, to_bfloat16(given[::-3]))
+    assert_array_equal(np.isnan(near), np.isnan(given))
+    assert_array_equal(back, near)
+    finite = np.isfinite(near) & np.isfinite(given)
+    with np.errstate(all="ignore"):
+        below, above = (from_bfloat16(bits[finite] + np.uint16(step)).astype("float64") for step in (0xFFFF, 1))
+    distance = np.abs(near[finite].astype("float64") - wide[finite])
+    for other in (below, above):
+        farther = np.abs(other - wide[finite])
+        tied = distance == farther
+        assert (distance <= np.where(np.isfinite(farther), farther, np.inf)).all()
+        assert (bits[finite][tied] % 2 == 0).all()
+    assert np.isinf(near[(np.abs(given) >= np.float32(3.3961776e38)) & ~np.isnan(given)]).all()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_round_variables_and_constants_alike(name):
+    form, x = FORMATS[name], T.fvector("x")
+    f = ag.function([x], form.rounded(x))
+    assert_array_equal(f(AWKWARD), form.nearest(AWKWARD))
+    assert_array_equal(form.rounded(T.constant(AWKWARD)).data, form.nearest(AWKWARD))
+    assert form.is_rounded(form.rounded(x)) and form.rounded(form.rounded(x)).owner.op == form.rounded(x).owner.op
+    assert form.overflows(np.array([{"float16": 65520, "bfloat16": 3.397e38}[name]], "float32"))
+    assert not form.overflows(np.array([form.largest, np.inf, np.nan], "float32"))
+
+
+# --- values
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_layers_have_the_value_of_rounded_operands(net, name):
+    _, y, value, exact = net
+    f = ag.freeze(y, compute=name, samples=[value])
+    by_numpy = ag.freeze(y, compute=name, mode="NUMPY")(value)
+    assert_allclose(f(value), by_numpy, rtol=1e-4, atol=1e-5)
+    error = np.sqrt(np.square(f(value) - exact).mean() / np.square(exact).mean())
+    assert 0 < error < 2.0 ** -(FORMATS[name].bits - 2) and abs(error - f.layers.error) < 0.3 * error
+    assert len(f.layers) >= 7 and not any(row.kept for row in f.layers)
+    assert (np.array([row.error for row in f.layers]) > 0).all()
+    assert str(f.layers).startswith(f"{len(f.layers)} of {len(f.layers)} layers in {name}, relative error")
+    assert f.layers[0].line and "strided" in str(f.layers)
+
+
+def test_pairs_of_channels_are_multiplied_where_both_sides_have_16_bits(net):
+    _, y, value, _ = net
+    plain, narrow = (ag.freeze(y, compute="bfloat16", target=t) for t in (None, pairwise(current())))
+    found = [n for n in narrow.graph.order if "bfloat_convolution" in str(n.op)]
+    assert len(found) >= 3
+    if unit_for(current(), "bfloat16") is None:
+        assert not any("bfloat_convolution" in str(n.op) for n in plain.graph.order)
+    between = [i for n in found for i in n.inputs[:1] if i.owner is not None]
+    assert between and all(i.dtype == "uint16" for i in between)
+    assert_allclose(narrow(value), plain(value), rtol=1e-4, atol=1e-5)
+    two = ag.freeze(y, compute="bfloat16", target=pairwise(current()), threads=2)
+    assert_array_equal(two(value), narrow(value))
+
+
+def test_pairs_have_the_bits_of_the_definition():
+    """Every tile of columns and outputs, borders, strides, few channels, groups, blocks that are no vectors."""
+    size = current().vector // 4
+    cases = [
+        pairs_case(size, 2 * size, 2 * size, (3, 3), padding=((1, 1), (1, 1))),
+        pairs_case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))),
+        pairs_case(size, 3 * size, size, (1, 1)),
+        pairs_case(size, 2 * size, 2 * size, (3, 3), dilation=(2, 2)),
+        pairs_case(size, 5 * size, 2, (3, 1), stride=(2, 1)),
+        pairs_case(size, 4 * size, size, (3, 3), groups=2, padding=((1, 1), (1, 1))), pairs_case(2, 4, 6, (2, 2)),
+        pairs_case(size, size, 4 * size, (1, 1), stride=(2, 2)),
+    ]  # fmt: skip
+    inputs, outputs, given, wanted = [], [], [], []
+    for op in cases:
+        n, channels = op.weights[:2]
+        bits = to_bfloat16(numbers(2, -(-channels * op.groups // op.size), 9, 13, op.size))
+        kernels, bias = to_bfloat16(numbers(*op.weights)), np.zeros(-(-n // op.size) * op.size, "float32")
+        bias[:n] = numbers(n)
+        assert_array_equal(op.unpacked(op.packed(kernels)), kernels)
+        x = T.tensor("x", "uint16", bits.shape)
+        inputs.append(x), given.append(bits)
+        outputs.append(op(x, T.constant(op.packed(kernels)), T.constant(bias)))
+        wanted.append(by_definition(op, bits, kernels, bias))
+    found = ag.function(inputs, outputs)(*given)
+    by_numpy = ag.function(inputs, outputs, mode="NUMPY")(*given)
+    for op, y, wide, exact in zip(cases, found, by_numpy, wanted, strict=True):
+        y, wide = (v.transpose(0, 1, 4, 2, 3).reshape(len(v), -1, *v.shape[2:4])[:, : op.weights[0]] for v in (y, wide))
+        assert_array_equal(y, exact)
+        assert_allclose(wide, exact, rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_of_pairs_are_those_of_float32():
+    op = pairs_case(4, 4, 4, (2, 2))
+    x, b, w = T.tensor("x", "uint16", (1, 1, 3, 3, 4)), T.fvector("b"), to_bfloat16(numbers(4, 4, 2, 2))
+    found = ag.function([x, b], ag.grad(T.sum(op(x, T.constant(op.packed(w)), b)), b))
+    assert_array_equal(found(to_bfloat16(numbers(1, 1, 3, 3, 4)), numbers(4)), np.full(4, 4.0))
+
+
+def test_attention_keeps_shares_in_float32_and_stays_one_op():
+    heads, n, d = 3, 40, 8
+    q, k, v = (T.tensor(name, "float32", (heads, n, d)) for name in "qkv")
+    y = T.nn.softmax(q @ T.swapaxes(k, 1, 2) / np.float32(d**0.5), axis=-1) @ v
+    arrays = [numbers(heads, n, d) for _ in range(3)]
+    near = [FORMATS["bfloat16"].nearest(a) for a in arrays]
+    f = ag.freeze(y, inputs=[q, k, v], compute="bfloat16", samples=[tuple(arrays)])
+    g = ag.function([q, k, v], y, mode=ag.Mode().including("bfloat16"))
+    assert any(isinstance(n.op, Attention) for n in f.graph.order) and len(f.layers) == 2
+    exact = ag.freeze(y, inputs=[q, k, v])
+    for made in (f, g):
+        assert_allclose(made(*arrays), exact(*near), rtol=1e-4, atol=1e-5)
+    assert (f(*arrays) != exact(*arrays)).any()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_tag_rounds_layers_of_any_function(name):
+    x, w = T.tensor("x", "float32", (2, 4, 6, 6)), T.tensor("w", "float32", (4, 4, 3, 3))
+    a, b = T.tensor("a", "float32", (3, 5, 7)), T.tensor("b", "float32", (3, 7, 4))
+    outputs = [ag.grad(T.sum(T.sqr(T.nn.conv2d(x, w, padding=1))), w), a @ b]
+    arrays = [numbers(2, 4, 6, 6), numbers(4, 4, 3, 3), numbers(3, 5, 7), numbers(3, 7, 4)]
+    f = ag.function([x, w, a, b], outputs, mode=ag.Mode().including(name))
+    plain, near = ag.function([x, w, a, b], outputs), [FORMATS[name].nearest(v) for v in arrays]
+    assert_allclose(f(*arrays)[1], plain(*near)[1], rtol=1e-5, atol=1e-5)
+    exact, found = plain(*arrays)[0], f(*arrays)[0]
+    assert 0 < np.abs(found - exact).max() < 2.0 ** -(FORMATS[name].bits - 3) * np.abs(exact).max()
+
+
+def test_few_rows_read_weights_of_16_bits_where_no_unit_multiplies_them():
+    x = T.tensor("x", "float32", (1, 2048))
+    y, value = x @ ag.shared(numbers(2048, 1024), shape=(2048, 1024)), numbers(1, 2048)
+    f = ag.freeze(y, compute="bfloat16")
+    assert "packed_bfloat_dot" in [n.op.name for n in f.graph.order]
+    assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=1e-3, atol=1e-3)
+
+
+# --- layers that stay in float32
+
+
+def test_layers_stay_in_float32_by_name_and_for_a_goal(net):
+    _, y, value, exact = net
+    named = ag.freeze(y, compute="bfloat16", keep=[0, "last"])
+    assert [row.name for row in named.layers if row.kept] == ["first", "last"]
+    assert {row.why for row in named.layers if row.kept} == {"keep names it"}
+    assert "relative error" not in str(named.layers)
+    all_of_them = ag.freeze(y, compute="bfloat16", samples=[value])
+    near = ag.freeze(y, compute="bfloat16", samples=[value], goal=0.6 * all_of_them.layers.error)
+    kept = [row for row in near.layers if row.kept]
+    assert 0 < len(kept) < len(near.layers) and near.layers.error <= 0.6 * all_of_them.layers.error
+    assert max(near.layers, key=lambda row: row.error).kept and kept[0].why == "the goal is not met otherwise"
+    none = ag.freeze(y, compute="bfloat16", keep=range(len(named.layers)))
+    assert_array_equal(none(value), exact)
+    assert set(near.layers.measure(1, 1).times) == set(range(len(near.layers)))
+    assert "goal" in near.layers._repr_html_()
+
+
+def test_layers_that_would_overflow_stay_in_float32():
+    x, large = T.fmatrix("x"), numbers(4, 4)
+    large[1, 2] = 1e5
+    y = T.relu(x @ ag.shared(large, name="large")) @ ag.shared(numbers(4, 3), name="fed") @ ag.shared(numbers(3, 3))
+    value = numbers(5, 4, scale=10)
+    f = ag.freeze(y, compute="float16", samples=[value])
+    whys = [row.why for row in f.layers]
+    assert whys[0] == "its weights have numbers beyond 65504, the largest of float16"
+    assert whys[1] == "sample 0 gives it a number beyond 65504, the largest of float16"
+    assert np.isfinite(f(value)).all() and f.layers.error < 1e-2
+    assert not any(row.kept for row in ag.freeze(y, compute="bfloat16", samples=[value]).layers)
+
+
+def test_weights_that_are_not_finite_keep_their_values():
+    x, w = T.fmatrix("x"), numbers(6, 5)
+    w[0, 0], w[1, 1], w[2, 2], w[3, 3] = np.inf, -np.inf, np.nan, 1e-41
+    value = np.abs(numbers(3, 6)) + 1
+    for name in FORMATS:
+        f = ag.freeze(x @ ag.shared(w), compute=name)
+        with np.errstate(all="ignore"):
+            wanted = FORMATS[name].nearest(value) @ FORMATS[name].nearest(w)
+        assert_allclose(f(value), wanted, rtol=1e-3)
+        assert not any(row.kept for row in f.layers)
+
+
+def test_layers_in_8_bits_stay_there():
+    x, w = T.fmatrix("x"), ag.shared(numbers(8, 8), name="w")
+    h = T.relu(T.dequantize(T.quantize(x, 0.1, 128), 0.1, 128) @ T.dequantize(T.constant(np.eye(8, dtype="int8")), 0.5))
+    f = ag.freeze(h @ w, compute="bfloat16")
+    assert [row.name for row in f.layers] == ["w"]
+    assert any("byte" in n.op.name for n in f.graph.order)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"compute": "int8"}, "compute is 'int8'; expected one of bfloat16, float16, or None"),
+        ({"samples": [1]}, "samples, keep and goal need compute"),
+        ({"compute": "bfloat16", "goal": 0.1}, "goal needs samples"),
+        ({"compute": "bfloat16", "keep": ["x"]}, r"keep has 'x'; expected numbers or names of layers: 0 \(w\)"),
+        ({"compute": "bfloat16", "samples": []}, "samples is empty"),
+        ({"compute": "bfloat16", "samples": [np.zeros((2, 3), "float32")]}, "sample 0 does not fit"),
+    ],
+)
+def test_errors_name_the_argument(options, message):
+    y = T.tensor("x", "float32", (None, 4)) @ ag.shared(numbers(4, 4), shape=(4, 4), name="w")
+    with pytest.raises(ValueError, match=message):
+        ag.freeze(y, **options)
+    with pytest.raises(ValueError, match="no convolution or product"):
+        ag.freeze(T.fvector("x") + 1, compute="float16")
+
+
+# --- units
+
+
+def test_remarks_and_why_not_name_the_unit_that_the_target_lacks(net):
+    _, y, *_ = net
+    old = "x86_64-linux-v3"
+    assert lacking(NAMED[old], "bfloat16") == "avx512_bf16 (vdpbf16ps)"
+    assert lacking(NAMED["riscv64-linux"], "bfloat16") == "an instruction for bfloat16"
+    assert "which our kernels do not use" in lacking(NAMED[old], "float16")
+    assert unit_for(replace(NAMED["aarch64-linux"], features=("bf16",)), "bfloat16").instruction.startswith("bfmlal")
+    assert len({(u.instruction, u.features) for u in UNITS}) == len(UNITS)
+    missing = lacking(current(), "bfloat16")
+    if not missing:
+        pytest.skip("this processor multiplies bfloat16")
+    f = ag.freeze(y, compute="bfloat16")
+    (remark,) = f.remarks.of("in float32")
+    assert "round to bfloat16" in remark.reason and f"the target lacks {missing}" in remark.reason
+    assert f"the target lacks {missing}" in str(f.why_not("local_bfloat16_pairs"))
+    assert not ag.freeze(y).remarks.of("in float32")

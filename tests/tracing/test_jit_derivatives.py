@@ -1,0 +1,162 @@
+"""Derivatives of functions with loops and assignments: `checkpoint=`, forward mode, and functions over examples."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+X = np.random.default_rng(0).normal(size=(3, 5))
+
+
+def damped(x, rate, n=21):
+    y = x.copy()
+    for i in range(1, n):
+        y[i % 5] = y[i % 5] * rate + np.sin(y[(i - 1) % 5])
+    return y
+
+
+def cost(x, rate, n=21):
+    return (damped(x, rate, n) ** 2).sum()
+
+
+def nested(x, n):
+    total = 0.0
+    for i in range(n):
+        for j in range(3 * n):
+            x[j % 5] = np.cos(x[j % 5]) + i
+        total += x.sum()
+    while total > 5.0:
+        total *= 0.5
+    return total
+
+
+def test_checkpoints_leave_the_derivative_as_it_is():
+    plain = ag.value_and_grad(ag.jit(cost, mode="NUMPY"), (0, 1))
+    counts = (0, 10, 50, 51, 120)
+    expected = {n: plain(X[0], 0.7, n) for n in counts}
+    for k in (50, "sqrt"):
+        f = ag.value_and_grad(ag.jit(cost, mode="NUMPY"), (0, 1), checkpoint=k)
+        for n in counts:
+            value, slopes = f(X[0], 0.7, n)
+            np.testing.assert_allclose(value, expected[n][0])
+            for found, wanted in zip(slopes, expected[n][1], strict=True):
+                np.testing.assert_allclose(found, wanted)
+    for k in (7, 100):  # a number of steps that the trace knows
+        np.testing.assert_allclose(ag.grad(cost, checkpoint=k)(X[0], 0.7), ag.grad(cost)(X[0], 0.7))
+    np.testing.assert_allclose(ag.grad(nested, checkpoint=4)(X[0], 6), ag.grad(nested)(X[0], 6))
+    x = T.vector("x")
+    y, _ = ag.scan(lambda s: s * 0.5, outputs_info=[x], n_steps=3, checkpoint_every=10)
+    assert ag.function([x], ag.grad(y[-1].sum(), x))(np.ones(2)).tolist() == [0.125, 0.125]
+
+
+LONG = """
+import resource, sys
+import numpy as np
+import arignote as ag
+def long(x, n):
+    y = x
+    for i in range(n):
+        y = y + 0.001 * np.sin(y)
+    return (y * y).sum()
+f = ag.grad(long, checkpoint=eval(sys.argv[1]))
+f(np.ones(20000), 20)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+f(np.ones(20000), 1000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.long
+def test_checkpoints_keep_few_states(tmp_path):
+    program = tmp_path / "long.py"
+    program.write_text(LONG)
+
+    def kilobytes(checkpoint):
+        run = subprocess.run(
+            [sys.executable, str(program), checkpoint], capture_output=True, text=True, check=True, timeout=120
+        )
+        return int(run.stdout)
+
+    assert kilobytes("None") > 140_000  # 1,000 states of 160 kB
+    assert kilobytes("'sqrt'") < 40_000
+
+
+def test_checkpoints_that_are_refused():
+    with pytest.raises(ValueError, match="grad: checkpoint is 0; expected"):
+        ag.grad(cost, checkpoint=0)(X[0], 0.7)
+    x = T.vector("x")
+    with pytest.raises(TypeError, match="checkpoint is for Python functions"):
+        ag.grad(x.sum(), x, checkpoint=3)
+
+
+def test_forward_mode():
+    for f in (cost, damped, ag.jit(damped), lambda x, rate: {"y": damped(x, rate), "n": 3}):
+        for _ in range(2):
+            value, change = ag.jvp(f, (X[0], 0.7), (X[1], 0.3))
+        low, high = (f(X[0] + h * X[1], 0.7 + h * 0.3) for h in (-1e-6, 1e-6))
+        at = f(X[0], 0.7)
+        if isinstance(value, dict):
+            assert value["n"] == 3 and change["n"] == 0
+            value, change, low, high, at = (d["y"] for d in (value, change, low, high, at))
+        np.testing.assert_allclose(value, at)
+        np.testing.assert_allclose(change, (high - low) / 2e-6, rtol=1e-5, atol=1e-7)
+    _, along = ag.jvp(ag.grad(cost), (X[0], 0.7), (X[1], 0.0))
+    step = [ag.grad(cost)(X[0] + h * X[1], 0.7) for h in (-1e-6, 1e-6)]
+    np.testing.assert_allclose(along, (step[1] - step[0]) / 2e-6, rtol=1e-4, atol=1e-6)
+    with pytest.raises(TypeError, match=r"jvp: primals: expected a tuple .*jvp\(f, \(x,\), \(v,\)\); got array"):
+        ag.jvp(cost, X[0], X[1])
+    with pytest.raises(TypeError, match=r"jvp: tangents are .*expected the form of the primals"):
+        ag.jvp(cost, (X[0], 0.7), (X[1], [0.7]))
+
+
+def writes(x):
+    for i in range(x.shape[0]):
+        if x[i] > 0:
+            x[i] = -x[i]
+        else:
+            x[i] *= 2
+    return x.sum(), x
+
+
+def halved(x):
+    n = 0
+    while x.sum() > 0.1:
+        x = x * 0.5
+        n += 1
+    return x, n
+
+
+def test_functions_over_examples():
+    kept = X.copy()
+    cases = [
+        (damped, (X, 0.7), (0, None), 0), (damped, (X.T, 0.7), (1, None), 1), (writes, (X,), 0, 0),
+        (halved, (X,), 0, 0),
+    ]  # fmt: skip
+    for f, arguments, axes, out in cases:
+        found = ag.vmap(ag.jit(f), axes, out)(*arguments)
+        each = [f(x.copy(), *arguments[1:]) for x in X]
+        several = isinstance(each[0], tuple)
+        for k, one in enumerate(found if several else (found,)):
+            np.testing.assert_allclose(one, np.stack([e[k] if several else e for e in each], out))
+    np.testing.assert_array_equal(X, kept)
+    slopes = ag.vmap(ag.grad(cost), (0, None))(X, 0.7)
+    np.testing.assert_allclose(slopes, [ag.grad(cost)(x, 0.7) for x in X])
+
+    @ag.jit
+    def inside(a):
+        return ag.vmap(ag.jit(damped), (0, None))(a, 0.7).sum() + ag.jvp(damped, (a[0], 0.7), (a[1], 0.1))[1].sum()
+
+    expected = sum(damped(x, 0.7).sum() for x in X) + ag.jvp(damped, (X[0], 0.7), (X[1], 0.1))[1].sum()
+    np.testing.assert_allclose(inside(X), expected)
+
+    def positive(x):
+        if x.sum() > 100:
+            raise ValueError("too large")
+        return x
+
+    with pytest.raises(TypeError, match="vmap: the function raises by the values of one example"):
+        ag.vmap(ag.jit(positive))(X)
