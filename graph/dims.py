@@ -101,7 +101,7 @@ def broadcast(dims: Iterable[Dim]) -> Dim:
 
     Lengths that cannot agree are found when types are inferred, or at run time.
     """
-    distinct = dict.fromkeys(dims)
+    distinct: dict[Dim, None] = dict.fromkeys(dims)
     if len(distinct) == 1:
         return next(iter(distinct))
     symbols: dict[Symbol, None] = {}

@@ -191,11 +191,13 @@ class Applier:
         found = self.offers.get(key)
         if found is None:
             upwards, by_users = self.index.of_match_key(key, self._failed)
-            found = self.offers[key] = upwards and self._able(upwards), by_users and self._able(by_users)
+            found = self.offers[key] = self._able(upwards), self._able(by_users)
         return found
 
     def _able(self, places: Places) -> tuple[Tally, ...]:
         """The rules at these positions, without those that require an absent op."""
+        if not places:
+            return ()
         if self._absent:
             rules, absent = self.index.rules, self._absent
             places = tuple([p for p in places if not rules[p].needs or absent.isdisjoint(rules[p].needs)])

@@ -34,7 +34,7 @@ class Part:
 def parts_of(nodes: Sequence[Apply], graph: FunctionGraph) -> dict[Apply, Part]:
     """Return, for the nodes that compute in the part of a state, which one."""
     order = _Order(nodes)
-    found = {}
+    found: dict[Apply, Part] = {}
     for setter in nodes:
         part = order.part(setter)
         if part is not None and not any(order.root(o) is part.value for o in graph.outputs):

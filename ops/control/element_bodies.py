@@ -18,8 +18,8 @@ from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise
 from ..linalg.blas import Dot
 from ..lowered.fused import Fused, unmarked
-from ..shapes.creation import Arange
 from ..reductions.reduce import Reduce
+from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import ShapeI
 from ..shapes.shape import DimShuffle
@@ -149,7 +149,7 @@ class _Versions:
         return bool(operands) or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
-        x, y, *indices = node.inputs
+        x, _, *indices = node.inputs
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
         self.has_vectors = self.has_vectors or rank > 0
         self.has_places = self.has_places or _moves(indices)

@@ -68,7 +68,9 @@ def element_kernel(
     ]  # fmt: skip
     inputs = tuple(Operand(node.inputs[1 + k].dtype, (), 1 + k) for k in read)
     places = {inner: place for place, inner in enumerate(nodes_within(op.graph))}
-    kept = {operand_name(k, len(outputs)): operand_name(len(node.outputs) + n, len(outputs)) for n, k in enumerate(scratch)}
+    kept = {
+        operand_name(k, len(outputs)): operand_name(len(node.outputs) + n, len(outputs)) for n, k in enumerate(scratch)
+    }
     writer = _Writer(places, kept)
     names = {k: operand_name(len(outputs) + number, len(outputs)) for number, k in enumerate(read)}
     values = []

@@ -17,7 +17,6 @@ from functools import reduce
 from typing import Any
 
 from ....graph import Apply
-from ....graph.types import numpy_dtype
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.indexing import IncSubtensor
 from ...ir import loops as ir
@@ -26,9 +25,9 @@ from ...ir.walk import all_statements
 from ..accumulate import recipe
 from .element_statements import Statements, View
 
-_STREAMS_SHIFT = 2
-STREAMS = 1 << _STREAMS_SHIFT
-"""Parts of a vector that are summed side by side, so that no addition waits for the one before it."""
+_SHIFT = 2
+ACCUMULATORS = 1 << _SHIFT
+"""Accumulators of a fold, each of an equal share of the vector, so that no addition waits for the one before it."""
 
 
 @dataclass(eq=False, frozen=True)
@@ -180,38 +179,38 @@ class Vectors(Statements):
     def _folded_over(
         self, name: str, dtype: str, length: ir.Expr, leaves: Sequence[View], at: Callable[[ir.Expr, bool], ir.Expr]
     ) -> ir.Expr:
-        """Fold elements: first those of the streams side by side, then what is left."""
+        """Fold elements: equal shares together, by multiple accumulators, then the rest."""
         how = recipe(name, dtype)
-        streams = [[ir.Local(lane.dtype, self.name("a")) for lane in how.lanes] for _ in range(STREAMS)]
-        for stream in streams:
-            for lane, total in zip(how.lanes, stream, strict=True):
+        shares = [[ir.Local(lane.dtype, self.name("a")) for lane in how.lanes] for _ in range(ACCUMULATORS)]
+        for own in shares:
+            for lane, total in zip(how.lanes, own, strict=True):
                 self.add(ir.Var(total.name, lane.start))
-        share = self.let(ir.ScalarOp("right_shift", "int64", (length, ir.number(_STREAMS_SHIFT))))
+        share = self.let(ir.ScalarOp("right_shift", "int64", (length, ir.number(_SHIFT))))
         self._counts_from_front(share)
-        starts = [ir.ZERO, *(self.let(ir.times(ir.number(k), share)) for k in range(1, 1 + STREAMS))]
+        starts = [ir.ZERO, *(self.let(ir.times(ir.number(k), share)) for k in range(1, 1 + ACCUMULATORS))]
 
-        def step(index: ir.Expr, even: bool, stream: Sequence[ir.Local]) -> None:
+        def step(index: ir.Expr, even: bool, own: Sequence[ir.Local]) -> None:
             fed = [self._let_all(e) for e in how.feed(at(index, even))]
-            for lane, total, value in zip(how.lanes, stream, fed, strict=True):
+            for lane, total, value in zip(how.lanes, own, fed, strict=True):
                 self.add(ir.Assign(total.name, lane.step(total, value)))
 
         def together(index: ir.Expr, even: bool) -> None:
-            for stream, start in zip(streams, starts, strict=False):
-                step(ir.plus(index, start), even, stream)
+            for own, start in zip(shares, starts, strict=False):
+                step(ir.plus(index, start), even, own)
 
         def of(some: Sequence[Sequence[ir.Local]]) -> list[tuple[str | None, ir.Local]]:
             return [(lane.sign, total) for s in some for lane, total in zip(how.lanes, s, strict=True)]
 
         whole = tuple(leaf for leaf in leaves if leaf.lengths[0] != length)
-        self._over_streams(share, length, whole, together, of(streams))
-        self._over(length, whole, lambda index, even: step(index, even, streams[0]), of(streams[:1]), starts[-1])
+        self._over_shares(share, length, whole, together, of(shares))
+        self._over(length, whole, lambda index, even: step(index, even, shares[0]), of(shares[:1]), starts[-1])
         totals = [
             reduce(lambda a, b, lane=lane: self._let_all(lane.step(a, b)), parts)  # type: ignore[misc]
-            for lane, *parts in zip(how.lanes, *streams, strict=True)
+            for lane, *parts in zip(how.lanes, *shares, strict=True)
         ]
         return self._let_all(how.result(tuple(totals)))
 
-    def _over_streams(
+    def _over_shares(
         self, share: ir.Expr, length: ir.Expr, different: Sequence[View], write: Callable[[ir.Expr, bool], None],
         sums: Sequence[tuple[str | None, ir.Local]],
     ) -> None:  # fmt: skip
@@ -252,7 +251,8 @@ class Vectors(Statements):
             leaves = leaves_of(value)
 
         def write(index: ir.Expr, even: bool) -> None:
-            self._store(op, part, ir.plus(part.first, ir.times(index, part.strides[0])), self.element(value, index, even))
+            at = ir.plus(part.first, ir.times(index, part.strides[0]))
+            self._store(op, part, at, self.element(value, index, even))
 
         self._over(length, leaves, write)
 

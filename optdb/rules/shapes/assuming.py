@@ -124,6 +124,17 @@ class Assumed:
         """The user's line where lengths meet first."""
         self.bodies: dict[FunctionGraph, Assumed] = {}
         """Assumptions of the bodies of loops, if these were functions."""
+        self._meet_all(graph)
+        for old, new in kept:
+            for a, b in zip(dims_of(old), dims_of(new), strict=True):
+                self._assume(a, b, False)
+        self.lengths: dict[Place, Dim] = {}
+        for atom in self._known_as:
+            variable, axis = atom.args
+            self.lengths[self._places[variable], axis] = self.canonical(atom)  # type: ignore[index]
+
+    def _meet_all(self, graph: FunctionGraph) -> None:
+        """Assume what follows from the lengths that nodes demand; then from those that meet; then in loops."""
         joint: dict[tuple[tuple[Dim, ...], ...], Apply] = {}
         loops: list[Apply] = []
         seen: set[tuple[Dim, Dim]] = set()
@@ -146,19 +157,13 @@ class Assumed:
         for node in loops:
             for pair in self._inside(node):
                 self._meet(*pair, False, node)
-        for old, new in kept:
-            for a, b in zip(dims_of(old), dims_of(new), strict=True):
-                self._assume(a, b, False)
-        self.lengths: dict[Place, Dim] = {}
-        for atom in self._known_as:
-            variable, axis = atom.args
-            self.lengths[self._places[variable], axis] = self.canonical(atom)  # type: ignore[index]
 
     def _inside(self, node: Apply) -> Iterator[tuple[Dim, Dim]]:
         """Yield the pairs of lengths of operands of a loop that meet in its body."""
-        body: FunctionGraph = node.op.graph  # type: ignore[attr-defined]
+        op: Scan = node.op  # type: ignore[assignment]
+        body = op.graph
         if body not in self.bodies:
-            self.bodies[body] = Assumed(body, zip(body.inputs[node.op.states], body.outputs, strict=False))
+            self.bodies[body] = Assumed(body, zip(body.inputs[op.states], body.outputs, strict=False))
         yield from self.bodies[body].outside(node).values()
 
     def outside(self, node: Apply) -> dict[Place, tuple[Dim, Dim]]:

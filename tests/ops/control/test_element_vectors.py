@@ -140,7 +140,9 @@ def test_errors():
 
 
 BOUNDS = ("", "i", "-i", "i + 1", "2", "-2", "n - i", "j", "i - 2")
-VALUES = ("{p}", "0.5 * {p}", "{p}[::-1]", "{p} * y[{s}]", "np.minimum({p}, y[{s}])", "x[i]", "{p}.sum()", "{p} @ y[{s}]")
+VALUES = (
+    "{p}", "0.5 * {p}", "{p}[::-1]", "{p} * y[{s}]", "np.minimum({p}, y[{s}])", "x[i]", "{p}.sum()", "{p} @ y[{s}]",
+)  # fmt: skip
 
 
 def drawn_program(r):
