@@ -74,6 +74,7 @@ BOUNDS = {
     "cbackend/program/buffers.py": {"MOST_PLACES"},
     "cbackend/program/planner.py": {"_PARTS"},
     "cbackend/lowering/nests/element_loops.py": {"STRIP", "STRIP_OF_LOOPS", "_STOPPED"},
+    "cbackend/lowering/nests/element_vectors.py": {"_SHIFT"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/shapes/slicing.py": {"_BEYOND", "_LARGEST_STEP"},
     "optdb/rules/control/scan_products.py": {"_TRANSPOSED"},
