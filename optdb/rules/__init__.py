@@ -213,7 +213,7 @@ def default_db() -> SequenceDB:
 
 def egraph() -> EGraphOptimizer:
     """Return equality saturation, by the rules that the greedy passes before it have besides its own."""
-    return EGraphOptimizer(groups=tuple(map(tuple, (*CANONICAL, *STABLE))), conform=TensorConform())
+    return EGraphOptimizer(groups=tuple(tuple(group) for group in (*CANONICAL, *STABLE)), conform=TensorConform())
 
 
 def readable(db: OptInDB) -> None:

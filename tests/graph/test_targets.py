@@ -42,10 +42,12 @@ BOUNDS = {
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
     "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
+    "optdb/rules/search/prices.py": {"VIEW"},
+    "optdb/rules/search/saturation.py": {"BETTER"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
     "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
-    "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
+    "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "SHARED", "_ALWAYS_SMALL"},
     "optdb/rules/shapes/assuming.py": {"FEW"},
     "optdb/rules/shapes/fills.py": {"MOST_STEPS"},
     "optdb/rules/fusion/rows.py": {"OPEN"},
@@ -108,6 +110,14 @@ BOUNDS = {
         "J0_SMALL", "J1_SMALL", "P0_LARGE", "P1_LARGE", "Q0_LARGE", "Q1_LARGE", "Y0_SMALL", "Y1_SMALL",
     },
     "ops/special/entropies.py": {"ARTANH_REST"},
+    "ops/special/ratios.py": {
+        "HALF_LOG_TWO_PI", "LEAST_POWER", "MOST_EXPONENT", "MOST_POWER", "RECIPROCAL_AT_MIDDLE",
+        "RECIPROCAL_AT_MIDDLE_LOW", "RECIPROCAL_GAMMA", "ROOT_TWO_PI",
+    },
+    "ops/special/second_kind.py": {
+        "HALF_PI", *(f"K_NEAR_{k}" for k in range(10)), *(f"K_MIDDLE_{k}" for k in range(9)),
+        *(f"K_FAR_{k}" for k in range(8)),
+    },
     "ops/special/by_order.py": {f"DEBYE_SLOPE_{k}" for k in range(1, 12)},
     "ops/special/errors.py": {
         "DAWSON_1", "DAWSON_2", "DAWSON_3", "DAWSON_4", "DAWSON_FAR", "ERFCX_SERIES", "ERFINV_CENTRE", "ERFINV_FAR",

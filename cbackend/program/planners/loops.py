@@ -26,13 +26,15 @@ from ....ops.control.while_ops import Recorded, While
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.shapes.creation import Arange
+from ....record import lazy
 from ...ir import loops as ir
-from ...lowering.nests.element_loops import Given, element_kernel, is_vector_loop
 from ..outcome import Outcome
 from ..planned import planned
 from ..planner import Planner
 from ..program import INTEGER, Array, Choice, Detail, Length, Loop, Poll, Quantity
 from .kernels import plan_kernel
+
+element_loops: Any = lazy.module("...lowering.nests.element_loops", __package__)
 
 
 def plan_scan(p: Planner, node: Apply) -> None:
@@ -110,12 +112,13 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
             return ir.ONE
         return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
 
-    def array(a: Array, is_range: bool = False) -> Given:
+    def array(a: Array, is_range: bool = False) -> Any:
         strides = (ir.ONE,) if is_range else tuple(map(named, a.strides))
-        return Given(None, is_range, tuple(map(named, a.lengths)), strides)
+        return element_loops.Given(None, is_range, tuple(map(named, a.lengths)), strides)
 
     count = named(steps)
-    packs = any(map(is_vector_loop, nodes_within(op.graph)))  # compilers make vectors of dense elements only
+    # Compilers make vectors of dense elements only.
+    packs = any(map(element_loops.is_vector_loop, nodes_within(op.graph)))
     own = node.inputs[1:][op.states]
     dense = {
         v: p.packed(p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
@@ -125,14 +128,14 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     for v in node.inputs[1:]:
         known = p.known(v)
         if known is not None and v.dtype == "int64":
-            given.append(Given(named(known)))
+            given.append(element_loops.Given(named(known)))
         else:
             given.append(array(dense.get(v, p.arrays[v]), _is_count(v)))
     states = range(op.states.start, op.states.stop)
     for k in states:
         if node.inputs[1 + k].ndim:
             given[k] = array(results[k - op.states.start])
-    kernel = element_kernel(node, count, given, list(map(array, results)), len(numbers))
+    kernel = element_loops.element_kernel(node, count, given, list(map(array, results)), len(numbers))
     reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
     like = [results[o.source] for o in kernel.outputs[len(results) :]]
     writes = [*results, *(p.fresh(a.dtype, a.lengths) for a in like)]
