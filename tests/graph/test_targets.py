@@ -44,6 +44,7 @@ BOUNDS = {
     "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
     "optdb/rules/search/prices.py": {"VIEW"},
     "optdb/rules/search/saturation.py": {"BETTER"},
+    "optdb/rules/search/widening.py": {"WAYS"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
     "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
