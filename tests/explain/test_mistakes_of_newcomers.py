@@ -185,7 +185,9 @@ ROWS = {
     "optimizer of a mode": (
         lambda: ag.Mode(3), TypeError, "Mode: optimizer is 3; expected a query as 'fast_run -inplace'",
     ),
-    "check of a mode": (lambda: ag.Mode(check="yes"), TypeError, "check is 'yes'; expected True, False or \"nan\""),
+    "check of a mode": (
+        lambda: ag.Mode(check="yes"), TypeError, "check is 'yes'; expected True, False, \"nan\" or \"prove\"",
+    ),
     "query": (lambda: ag.Query.parse(3), TypeError, "query: expected text such as 'fast_run -inplace', got 3"),
     "name in the database": (lambda: ag.optdb[3], TypeError, "expected a name such as 'local_mul_zero', got 3"),
     "text of a graph": (lambda: ag.parse(3), TypeError, "parse: expected the text of a graph, got 3"),
