@@ -10,7 +10,10 @@ Cell = str | int | float | None
 SHORT = 24
 """Characters of a cell that is not broken into lines."""
 NARROW = 12
-"""The same without our style sheet, where a table is often 400 pixels wide: a number with its unit, a line."""
+"""The same without our style sheet, where a table is often 400 pixels wide: a number with its unit.
+
+Other cells up to SHORT are broken at blanks alone, longer ones anywhere.
+"""
 UNBROKEN, BROKEN = "white-space:nowrap", "overflow-wrap:anywhere"
 """Styles of text that stays on one line, and of text that is broken within words where a page is narrow."""
 
@@ -38,7 +41,9 @@ def _cell(value: Cell, text_style: str | None) -> str:
     if isinstance(value, (int, float)):
         return element("td", escaped(figure(value)), class_="number", data_value=repr(value))
     length = len(value or "")
-    style = f"{text_style};{UNBROKEN if length <= NARROW else BROKEN}" if text_style else None
+    measured = (value or "")[:1].isdigit() and length <= NARROW
+    breaks = f";{UNBROKEN}" if measured else f";{BROKEN}" if length > SHORT else ""
+    style = text_style + breaks if text_style else None
     return element("td", escaped(value or ""), class_="short" if length <= SHORT else None, style=style)
 
 
