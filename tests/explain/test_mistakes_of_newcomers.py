@@ -37,6 +37,10 @@ AXIS = "an axis must be an integer known when the graph is built, got"
 LENGTH = "expected an integer or an integer scalar, got"
 LIST = "expected a list or tuple of tensors, as in T."
 ROWS = {
+    # --- names
+    "misspelt operation": (lambda: T.sigmod(x), AttributeError, "'arignote.ops' has no .* did you mean 'sigmoid'"),
+    "misspelt layer": (lambda: T.nn.relw(x), AttributeError, "'arignote.ops.nn' has no .* did you mean 'relu'"),
+    "misspelt function": (lambda: ag.functon([x], x), AttributeError, "'arignote' has no .* did you mean 'function'"),
     # --- inputs
     "name": (lambda: T.vector(3), TypeError, "the name of a variable must be a str, got 3"),
     "dtype for the name": (lambda: T.vector("float32"), TypeError, "vector: 'float32', a dtype, .* dtype='float32'"),
