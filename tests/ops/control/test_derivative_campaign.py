@@ -11,7 +11,7 @@ from arignote.ops.control.batching import NoBatch
 
 pytestmark = pytest.mark.long
 LOOSE = {"float16", "float32", "complex64"}
-OTHERS = {"tree_fold", "sparse_rows", "sparse_across", "numpy_draw"}
+OTHERS = {"tree_fold", "sparse_rows", "sparse_across", "numpy_draw", "generator_draw"}
 """Ops whose operands must have a structure; their own tests have it."""
 
 
