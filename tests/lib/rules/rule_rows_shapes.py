@@ -247,6 +247,7 @@ UNCHANGED = [
     ("local_elemwise_alloc", Alloc()(s, n) * x),  # x may be of length 1
     ("local_useless_reshape", Reshape()(A, n, k)),
     ("local_reshape_to_dimshuffle", Reshape()(A, n, k)),
+    ("local_useless_check", T.Check("refused")(A, n > 0)),
     ("local_dimshuffle_lift", T.stack([_twice.T, _twice])),  # computed once, read twice
     ("local_dimshuffle_of_ones", DimShuffle((1, 0))(T.tensor("square", shape=(3, 3)))),
     ("local_useless_dimshuffle_in_reshape", Reshape()(A.T, n, k)),
