@@ -1,6 +1,7 @@
 """The planted faults, read from the text files of this folder.
 
-The name of a file begins with the kind of its faults. A fault is a paragraph: its name, the file, the tests that should fail, the old lines and the new ones.
+The name of a file begins with the kind of its faults. A fault is a paragraph: its name, the file, the tests that
+should fail, the old lines and the new ones.
 
     == drop-guard-of-add-neg
     file: optdb/rules/elementwise/arithmetic.py

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,16 +61,18 @@ class Sandbox:
         """The verdict on a fault; the tree is afterwards as it was."""
         path, start = self.tree / fault.file, time.perf_counter()
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
-        path.write_text(fault.planted(path.read_text(encoding="utf-8")), encoding="utf-8")
+        before, status = path.read_text(encoding="utf-8"), path.stat()
+        path.write_text(fault.planted(before), encoding="utf-8")
         self.changes += 1
         os.utime(path, (EPOCH + self.changes, EPOCH + self.changes))
         try:
             code, output = self.run_tests(fault.tests, fault.suite)
         finally:
-            shutil.copy2(ROOT / fault.file, path)
+            path.write_text(before, encoding="utf-8")
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         failed = FAILED.search(output)
         verdict = TIMED_OUT if code is None else KILLED if code else SURVIVED
-        by = failed.group(1) if failed else ""
+        by = failed.group(1) if failed else f"exit code {code}" if code else ""
         return Trial(fault.name, fault.kind, fault.suite, verdict, by, round(time.perf_counter() - start, 1))
 
     def checked(self, trials: Sequence[Trial]) -> list[Trial]:
@@ -106,7 +109,9 @@ class Sandbox:
         try:
             output, _ = child.communicate(timeout=self.limit if limit == 0 else limit)
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
             return None, ""
+        finally:
+            with suppress(ProcessLookupError):  # processes of the tests that outlive them, or the time limit
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
         return child.returncode, output
