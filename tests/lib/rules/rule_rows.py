@@ -318,6 +318,8 @@ UNCHANGED = [
     ("local_not_lt", T.logical_not(x < y)),
     ("local_div_by_power_of_two", x / 3),
     ("local_div_by_power_of_two", T.true_div(x, 2.0**1023 * 2)),
+    ("local_div_by_power_of_two", x / 2.0**-1074),  # its inverse is infinite
+    ("local_mul_neg_neg", (-u) * (-i)),  # -u wraps around in uint8
     ("local_cast_cast", T.cast(T.cast(i, "float64"), "int64")),  # float64 does not hold every int64
     ("local_cast_cast", T.cast(T.cast(x, "int8"), "float64")),
     ("local_cast_cast", T.cast(T.cast(i.astype("uint32"), "float64"), "uint8")),  # out of range it does not wrap around
