@@ -103,6 +103,8 @@ ARITHMETIC = [
     # sums and products taken apart
     ("local_add_canonizer", (i + j) - i, fill(i, j)),
     ("local_add_canonizer", (i + 2) - (j + 3), (-1 + i) - j),
+    ("local_add_canonizer", (i + i + j) - i, i + j),
+    ("local_mul_canonizer", (2 * -i) * (3 * -j), T.constant(6) * i * j),
     ("local_mul_canonizer", 2 * (3 * x), 6 * x),
     ("local_mul_canonizer", (i * 2) * (j * 3), (6 * i) * j),
     ("local_mul_canonizer", 3 / (2 * x), 1.5 / x),
@@ -328,6 +330,8 @@ UNCHANGED = [
     ("local_abs_of_neg", abs(-u)),
     ("local_useless_rounding", T.trunc(x)),
     ("local_add_canonizer", (x + y) - x),
+    ("local_comparison_with_length", T.maximum(T.ShapeI(0)(x), 1)),
+    ("local_log_add_exp", T.log((T.exp(x) - s) + T.exp(y) + T.exp(z))),
     ("local_mul_canonizer", 1e-200 * (1e-200 * x)),
     ("local_mul_canonizer", (2 * x) * (3 * y)),
     ("local_integer_sub_self", x - x),
