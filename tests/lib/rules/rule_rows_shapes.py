@@ -249,7 +249,7 @@ UNCHANGED = [
     ("local_reshape_to_dimshuffle", Reshape()(A, n, k)),
     ("local_useless_check", T.Check("refused")(A, n > 0)),
     ("local_dimshuffle_lift", T.stack([_twice.T, _twice])),  # computed once, read twice
-    ("local_dimshuffle_of_ones", DimShuffle((1, 0))(T.tensor("square", shape=(3, 3)))),
+    ("local_dimshuffle_of_ones", DimShuffle((0, 2, 1))(T.tensor("cube", shape=(1, 3, 3)))),
     ("local_useless_dimshuffle_in_reshape", Reshape()(A.T, n, k)),
     ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
     ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
@@ -279,6 +279,7 @@ UNCHANGED = [
     ("local_op_of_op", T.max(T.sum(A, axis=0), axis=0)),
     ("local_opt_alloc", T.max(Alloc()(s, n))),  # of no elements, if n is 0
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=1)),  # along another axis
+    ("local_reduce_join", T.sum(Join(0)(A[:, None, 0], B[:, None, 0]), axis=1)),  # and of length 1
     ("local_reduce_of_dimshuffle", T.sum(DimShuffle((2, 1, 0))(K), axis=0)),  # the axes that stay change places
     ("local_integer_sum_mul_by_scalar", T.sum(I * row, axis=0)),  # I may be broadcast
     ("local_useless_sum_to", SumTo()(A, x)),
