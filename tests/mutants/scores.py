@@ -39,5 +39,5 @@ def _row(kind: str, faults: list[Fault], trials: Mapping[str, Trial]) -> str:
     verdicts = [trials[fault.name].verdict for fault in faults if fault.name in trials]
     run = [verdict for verdict in verdicts if verdict != BROKEN]
     killed, late, survived = (run.count(verdict) for verdict in (KILLED, TIMED_OUT, SURVIVED))
-    score = f"{100 * (killed + late) / len(run):.0f} %" if run else ""
+    score = f"{100 * killed / len(run):.0f} %" if run else ""
     return f"| {kind} | {len(faults)} | {len(run)} | {killed} | {late} | {survived} | {score} |"

@@ -20,7 +20,7 @@ from pathlib import Path
 from .faults import ROOT, SUITES, Fault, all_faults
 
 KILLED, SURVIVED, TIMED_OUT, BROKEN = "killed", "survived", "timed out", "broken"
-"""Verdicts. A mutant that hangs is noticed as well. Broken: the tests do not even pass without the fault."""
+"""Verdicts. Broken: the test that failed does not pass without the fault either."""
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?= - |$)", re.MULTILINE)
 EPOCH = 1_000_000_000
 """First time stamp of a changed file: no two changes share one, so no stale bytecode is read."""
