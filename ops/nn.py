@@ -13,7 +13,7 @@ else:
         collected = _import_module(".networks.collected", __package__)  # not at once: few programs use them
         if name == "__all__" or name in collected.__all__:
             return getattr(collected, name)
-        return _missing(name, {})
+        return _missing(name, {}, "nn")
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -382,13 +383,13 @@ class Database:
         if query.extra and not self.has_positions:
             raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
         entries = with_extra(entries, query, self._label()) if query.extra else entries
-        try:
+        with suppress(UnknownNameError):  # it may be the name of a rule that has not been looked at yet
             self._check(query, entries)
-        except UnknownNameError:  # it may be the name of a rule that has not been looked at yet
-            self.fill()
-            entries = self._entries()
-            entries = with_extra(entries, query, self._label()) if query.extra else entries
-            self._check(query, entries)
+            return entries
+        self.fill()
+        entries = self._entries()
+        entries = with_extra(entries, query, self._label()) if query.extra else entries
+        self._check(query, entries)
         return entries
 
     def _fill_for(self, query: Query) -> None:

@@ -9,7 +9,7 @@ from ..record import lazy
 from ..record.spelling import counted
 from .boxes import Box
 from .markup import element, escaped
-from .tables import Cell, table
+from .tables import BROKEN, UNBROKEN, Cell, table
 
 graphs: Any = lazy.module(".graph_svg", __package__)
 
@@ -51,8 +51,13 @@ def scrolled(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A title and a few facts, each with its name."""
-    cells = [element("tr", [element(tag, escaped(body), style=_LEFT) for tag, body in (("th", name), ("td", value))])
-             for name, value in rows]  # fmt: skip
+    cells = [
+        element("tr", [
+            element("th", escaped(name), style=f"{_LEFT};{UNBROKEN}"),
+            element("td", escaped(value), style=f"{_LEFT};{BROKEN}"),
+        ])
+        for name, value in rows
+    ]  # fmt: skip
     return element("b", escaped(title)) + element("table", element("tbody", cells))
 
 

@@ -9,6 +9,13 @@ from .markup import element, escaped
 Cell = str | int | float | None
 SHORT = 24
 """Characters of a cell that is not broken into lines."""
+NARROW = 12
+"""The same without our style sheet, where a table is often 400 pixels wide: a number with its unit.
+
+Other cells up to SHORT are broken at blanks alone, longer ones anywhere.
+"""
+UNBROKEN, BROKEN = "white-space:nowrap", "overflow-wrap:anywhere"
+"""Styles of text that stays on one line, and of text that is broken within words where a page is narrow."""
 
 
 def table(
@@ -33,7 +40,11 @@ def _head(name: str, of_numbers: bool, text_style: str | None) -> str:
 def _cell(value: Cell, text_style: str | None) -> str:
     if isinstance(value, (int, float)):
         return element("td", escaped(figure(value)), class_="number", data_value=repr(value))
-    return element("td", escaped(value or ""), class_="short" if len(value or "") <= SHORT else None, style=text_style)
+    length = len(value or "")
+    measured = (value or "")[:1].isdigit() and length <= NARROW
+    breaks = f";{UNBROKEN}" if measured else f";{BROKEN}" if length > SHORT else ""
+    style = text_style + breaks if text_style else None
+    return element("td", escaped(value or ""), class_="short" if length <= SHORT else None, style=style)
 
 
 def figure(value: float) -> str:

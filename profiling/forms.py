@@ -10,7 +10,7 @@ from ..pages.flame import flame
 from ..pages.markup import element, escaped
 from ..pages.notebook import MOST_ROWS, folded, folded_text, scrolled
 from ..pages.run_rows import Row, run_rows
-from ..pages.tables import seconds
+from ..pages.tables import BROKEN, seconds
 from ..pages.timeline import timeline
 from ..record.spelling import counted
 
@@ -47,7 +47,7 @@ def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
     rows: list[tuple[str, str, str, int]] = []
 
     def row(name: str, took: float, changes: int) -> tuple[str, str, str, int]:
-        return name, _percent(100 * took / total), _unbroken(seconds(took)), changes
+        return name, _percent(100 * took / total), seconds(took), changes
 
     for member in sorted((m for m in members if changed(m)), key=lambda m: -float(m["time"])):
         rows.append(row(str(member["name"]), float(member["time"]), int(member.get("changes") or 0)))
@@ -67,11 +67,8 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
     first, *then = map(str, run["headline"])
     rows = list(run_rows(run))
     slow = [r for r in rows if r.share >= _LEAST_SHARE][:MOST_ROWS]
-    figures = [
-        (_indented(r), _percent(r.share), _unbroken(seconds(r.seconds / calls)), _place(r.record["lines"]))
-        for r in slow
-    ]
-    parts = [element("div", element("b", escaped(first)))]
+    figures = [(_indented(r), _percent(r.share), seconds(r.seconds / calls), _place(r.record["lines"])) for r in slow]
+    parts = [element("div", element("b", escaped(first)), style=BROKEN)]
     parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]
     parts.append(scrolled(("node", "share", "per call", "line"), figures))
     header = ("node", "calls", "us each", "share, %", "GB/s", "GFLOP/s", "line", "kernel")
@@ -86,10 +83,6 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:.1f} %"
-
-
-def _unbroken(text: str) -> str:
-    return text.replace(" ", "")
 
 
 def _indented(row: Row) -> str:

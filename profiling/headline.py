@@ -71,7 +71,7 @@ def step_around(step: StepProfile, seconds: float) -> StepProfile:
 
 def op_of(step: StepProfile) -> str:
     """The op of a node without its operands and results."""
-    return step.text.partition(" = ")[2].partition("(")[0] or step.text
+    return (step.text.partition(" = ")[2] or step.text).partition("(")[0]
 
 
 def _called(node: StepProfile, loops: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _NODE, _KERNEL, _LINE = 28, 18, 26
 """Columns: with those of the figures, rows are at most 140 wide."""
-_ENGINE, _LESS = 11, 16
-"""The column of engines, and the width that other columns give up for it and for copies."""
+_ENGINE, _LESS, _LINE_LESS = 11, 8, 16
+"""The column of engines, and the widths that nodes and kernels, and lines, give up for it and for copies."""
 TOP = 8
 """Op classes and lines that are shown."""
 STEPS = 40
@@ -100,7 +100,7 @@ def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterato
     steps, lines = profile.steps, list(outlined(profile.steps))
     divided = any(s.engine for s in steps)
     more = f"{'engine':<{_ENGINE}} {'copied':>8} {'copy us':>8}  " if divided else ""
-    columns = f"{'node':<{_NODE - _LESS * divided}}  {'kernel':<{_KERNEL}}  line"
+    columns = f"{'node':<{_NODE - _LESS * divided}}  {'kernel':<{_KERNEL - _LESS * divided}}  line"
     yield f"   share        time   calls   us each    GB/s  GFLOP/s   roof  {more}{columns}"
     yield from (_row(profile, line, roofline, divided) for line in lines[:most])
     if len(lines) > most:
@@ -140,12 +140,13 @@ def _row(profile: RunProfile, line: Line, roofline: Roofline | None, divided: bo
     times = f"{profile.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
     wide = _NODE - _LESS * divided
     node = _short(f"{'  ' * line.depth}{f'{line.title} ' if line.title else ''}{s.text}", wide)
-    kernel = "" if s.kernel == AROUND else _first(s.kernel.split(", "), _KERNEL)
-    where = _first(s.lines, _LINE - _LESS * divided)
+    narrow = _KERNEL - _LESS * divided
+    kernel = "" if s.kernel == AROUND else _first(s.kernel.split(", "), narrow)
+    where = _first(s.lines, _LINE - _LINE_LESS * divided)
     roof = "" if s.has_body else _roof(s.cost, roofline)
     rates = f"{s.bandwidth:7.2f} {s.gflops:8.2f} {roof:>6}"
     more = _of_region(s) if divided else ""
-    return f"  {times} {rates}  {more}{node:<{wide}}  {kernel:<{_KERNEL}}  {where}".rstrip()
+    return f"  {times} {rates}  {more}{node:<{wide}}  {kernel:<{narrow}}  {where}".rstrip()
 
 
 def _of_region(s: StepProfile) -> str:

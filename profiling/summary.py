@@ -50,7 +50,10 @@ def headline(profile: OptimizerProfile) -> Iterator[str]:
     yield _total(profile)
     if not profile.time:
         return
-    slow = [f"{100 * p.time / profile.time:.0f} % in {name}" for name, p in passes(profile)[:3]]
+    slow = [
+        f"{100 * p.time / profile.time:.0f} % in {name}{'' if p.replacements or p.failures else ' (without effect)'}"
+        for name, p in passes(profile)[:3]
+    ]
     yield f"{', '.join(slow)}."
     advice = excluding(profile)
     idle = idle_rules(profile)

@@ -72,10 +72,14 @@ def _hooks(owner: str, where: Mapping[str, str], take: Callable[[Any, str], Any]
 
     def get(name: str) -> Any:
         if name not in where:
-            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+            near = "" if name.startswith("_") else _spelling.meant(name, names())
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}{near}", name=name, obj=None)
         return take(import_module(where[name], space["__package__"]), name)
 
     def names() -> list[str]:
         return sorted({*space, *where})
 
     return get, names
+
+
+_spelling = module(".spelling", __package__)

@@ -99,7 +99,7 @@ def _cut(lines: Sequence[str]) -> Iterator[str]:
     shown = lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
     for number, line in enumerate(shown):
         if len(lines) > LINES and number == LINES // 2:
-            yield f"  ... {len(lines) - LINES:,} more lines"
+            yield f"  ... {counted(len(lines) - LINES, 'more line')}"
         yield f"  {line}"
 
 

@@ -250,7 +250,7 @@ def _shortened(r: Rewrite) -> str:
     """Return the text of a rewrite, shortened if it changed much."""
     lines = str(r).splitlines()
     left = len(lines) - LINES
-    more = [f"  ... {left:,} more lines; print rewrite {r.index} alone"] if left > 0 else []
+    more = [f"  ... {counted(left, 'more line')}; print rewrite {r.index} alone"] if left > 0 else []
     return "\n".join([*lines[:LINES], *more])
 
 

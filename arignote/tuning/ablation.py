@@ -113,8 +113,8 @@ class Ablation:
         lines += [f"  {n:36} {k:5} {c:5} {g:>6} {m:>12} {e:>8}" for n, k, c, g, m, e in self._table()]
         late = sum(not row.measured for row in self.rows)
         rest = len(self.rows) - len(lines) + 2 - late
-        lines += [f"  {rest} more change nothing, or less"] * bool(rest)
-        lines += [f"  {late} were not measured; give more seconds="] * bool(late)
+        lines += [f"  {rest} more change{'s' * (rest == 1)} nothing, or less"] * bool(rest)
+        lines += [f"  {late} {'was' if late == 1 else 'were'} not measured; give more seconds="] * bool(late)
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -139,24 +139,24 @@ def texts(program: prog.Program) -> list[str]:
         if isinstance(node.op, AssumeEqual):  # its views are the inputs to their readers
             results = [names.get(i) or called(i) for i in node.inputs[: len(node.outputs)]]
         names.update(zip(node.outputs, results, strict=True))
-        texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
+        texts.append(f"{', '.join(results)} = {word_of(node.op)}({operands})")
     return texts
 
 
-def _word(op: Op) -> str:
+def word_of(op: Op) -> str:
     """Return the op in few words: the formula of a group, the plain op of an in-place one."""
     if isinstance(op, InPlace):
-        return _word(op.op)
+        return word_of(op.op)
     if isinstance(op, FusedProduct):
-        return f"{_word(op.product)}+{_word(op.group)}"
+        return f"{word_of(op.product)}+{word_of(op.group)}"
     if isinstance(op, ConvolutionPair):
-        return f"{_word(op.first)} > {_word(op.second)}"
+        return f"{word_of(op.first)} > {word_of(op.second)}"
     if isinstance(op, Assembled):
-        return f"{op.graph.outputs[0].owner.op.name} of {', '.join(_word(n.op) for n in op.graph.order[:-1])}"  # type: ignore[union-attr]
+        return f"{op.graph.outputs[0].owner.op.name} of {', '.join(word_of(n.op) for n in op.graph.order[:-1])}"  # type: ignore[union-attr]
     if isinstance(op, Fused):
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     if isinstance(op, Pipeline):
-        return " > ".join(_word(node.op) for node in op.graph.order if not isinstance(node.op, VIEWS))
+        return " > ".join(word_of(node.op) for node in op.graph.order if not isinstance(node.op, VIEWS))
     if isinstance(op, Region):
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     return op.name

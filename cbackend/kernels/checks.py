@@ -16,14 +16,18 @@ PREPARED = PROGRAM / "prepared.py"
 
 
 def unused_fields() -> list[str]:
-    """Return a line for each field that no planner sets or no C reads, and for each spec without C."""
+    """Return a line for each field that no planner sets or no C reads, and for each spec without C.
+
+    Specs that share a struct share its fields: what one of them sets may be left out by the others.
+    """
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
         planners = _functions([*folder.glob("plan*.py")] or [PROGRAM / "planner.py", *PROGRAM.glob("planners/*.py")])
         named = {id(value): name for name, value in vars(module).items()}
         for spec in module.SPECS:
-            given = _given(planners, named.get(id(spec)))
+            alike = [other for other in module.SPECS if other.c_struct == spec.c_struct]
+            given = {name for other in alike for name in _given(planners, named.get(id(other)))}
             code = folder.rglob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
             text = "\n".join(path.read_text() for path in sorted(code) if path.suffix in (".c", ".h", ".py"))
             found += [f"{folder.name}/spec.py: {line}" for line in _of_spec(spec, given, text)]

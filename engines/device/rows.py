@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...cbackend.calls.profile_rows import word_of
 from ...cbackend.program.program import Call, Host, Loop
 from ...graph import FunctionGraph, Names
 from ...graph.provenance import modules_of
@@ -120,7 +121,7 @@ def _rows_of_nodes(
     names, found = Names(), []
     for section, own in zip(schedule.sections, copies):
         node, kind = section.placement.node, section.placement.kind
-        text = f"{node.op.name}({', '.join(names[i] for i in node.inputs)})"
+        text = f"{word_of(node.op)}({', '.join(names[i] for i in node.inputs)})"
         loops = [step for step in section.steps if isinstance(step, Loop)]
         bodies = tuple(_body(schedule.bodies[step.body], engine, at) for step in loops)
         at += sum(counters_of(body.nodes) for body in bodies)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...graph import Op
 from ...graph.facets import classes_of
+from ...record.spelling import meant
 
 __all__ = ["T", "classes", "missing", "public_names"]
 
@@ -57,8 +58,8 @@ def _is_public(value: object) -> bool:
 def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type[Op]:
     """The class of an op by its name.
 
-    Raises AttributeError, which says whether an inner namespace has the name, or what to write in its place: "instead"
-    has names of other libraries, those of the inner namespace `space` apart.
+    Raises AttributeError, which says whether an inner namespace has the name, what to write in its place ("instead"
+    has names of other libraries, those of the inner namespace `space` apart), or which name is spelled nearly so.
     """
     found = op_class(name)
     if found is not None:
@@ -69,8 +70,11 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
         table = import_module(".standard.instead", PACKAGE)
         advice = {"linalg": table.LINALG, "special": table.SPECIAL}.get(space, table.INSTEAD).get(name)
         instead = f"; use {advice}" if advice else ""
-    message = f"module {f'{PACKAGE}.{space}'.rstrip('.')!r} has no attribute {name!r}{instead}"
-    raise AttributeError(message, name=name, obj=None)  # without a guess by Python
+    module = f"{PACKAGE}.{space}".rstrip(".")
+    if not instead and not name.startswith("_"):
+        known = sys.modules[module].__all__ if space else [each for each in vars(sys.modules[module]) if each[0] != "_"]
+        instead = meant(name, known)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{instead}", name=name, obj=None)  # no guess
 
 
 def op_class(name: str) -> type[Op] | None:

@@ -62,7 +62,7 @@ def log_beta_parts(a: float, b: float) -> tuple[float, float]:
 
 @scalar
 def betaln(a: float, b: float) -> float:
-    """log(|B(a, b)|), within 4 ulp for positive operands; infinite at its poles."""
+    """log(|B(a, b)|), within 5 ulp for positive operands; infinite at its poles."""
     if a != a or b != b:
         return nan
     if a == 0.0 or b == 0.0:
@@ -83,7 +83,7 @@ def betaln(a: float, b: float) -> float:
 
 @scalar
 def beta(a: float, b: float) -> float:
-    """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 4 ulp for positive operands."""
+    """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 5 ulp for positive operands."""
     if a != a or b != b:
         return nan
     if a == 0.0 or b == 0.0:

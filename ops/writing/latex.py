@@ -71,12 +71,21 @@ def number_text(value: Any) -> str:
         return rf"\left({value.real:g} {value.imag:+g}i\right)"
     if isinstance(value, (bool, int)):
         return rf"\mathrm{{{value}}}" if isinstance(value, bool) else str(value)
-    written = f"{value:.6g}"
+    written = _decimal(value)
     if "e" in written:
         digits, _, exponent = written.partition("e")
         power = f"10^{{{int(exponent)}}}"
         return {"1": power, "-1": f"-{power}"}.get(digits, rf"{digits} \cdot {power}")
     return {"inf": r"\infty", "-inf": r"-\infty", "nan": r"\mathrm{nan}"}.get(written, written)
+
+
+def _decimal(value: float) -> str:
+    """The number with six digits; with more if that looks whole and is not, or is another whole number."""
+    for digits in (6, 9, 12):
+        written = f"{value:.{digits}g}"
+        if float(written) == value or not (float(written).is_integer() or float(value).is_integer()):
+            return written
+    return f"{value:.17g}"
 
 
 # --- forms of formulas

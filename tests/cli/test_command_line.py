@@ -55,12 +55,8 @@ def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(arguments, m
 @pytest.mark.parametrize("command", [["doctor"], ["cache", "size"], ["opt", "graph.txt"]])
 def test_an_option_that_cannot_be_read_is_one_line(command, monkeypatch, capsys):
     monkeypatch.setenv("ARIGNOTE_THREADS", "two")
-    options.process_options.cache_clear()
-    try:
-        assert command_line.main(command) == 2
-    finally:
-        monkeypatch.delenv("ARIGNOTE_THREADS")
-        options.process_options.cache_clear()
+    monkeypatch.setattr(command_line, "process_options", options.process_options.__wrapped__)  # reads them again
+    assert command_line.main(command) == 2
     assert capsys.readouterr().err == (
         "arignote: ARIGNOTE_THREADS is 'two'; expected a whole number of threads, at least 1\n"
     )

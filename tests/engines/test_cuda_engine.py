@@ -122,6 +122,29 @@ def test_loops_run_on_the_device(cuda):
     check([h], [last], [np.ones(4)], cuda)
 
 
+def test_a_profile_has_rows_for_the_kernels_of_a_loop(cuda):
+    """Clocks are those of the host: it waits for each node of a few steps."""
+    x, h, w = T.matrix("x"), T.vector("h"), T.matrix("w")
+    hs, _ = ag.scan(lambda x, h, w: T.tanh(x + h @ w) / T.exp(h).sum(), x, h, [w])
+    last = ag.while_loop(lambda s: s.sum() < 1e3, lambda s: s * 1.5 + 1, h)
+    f = ag.function([x, h, w], [hs, last], mode=cuda, profile=True, name="recurrence")
+    for _ in range(3):
+        f(np.ones((20, 4)), np.ones(4), np.eye(4))
+    loops = [step for step in f.profile.steps if step.bodies]
+    assert {loop.op for loop in loops} == {"Scan", "While"} and {loop.engine for loop in loops} == {"cuda"}
+    for loop in loops:
+        (body,) = loop.bodies
+        assert body.steps > 3 * 10 and all(node.seconds > 0 and node.calls == body.steps for node in body.nodes)
+        assert body.node_seconds <= body.seconds * 1.0001
+    (scan,) = [loop.bodies[0] for loop in loops if loop.op == "Scan"]
+    assert scan.steps == 60 and len(scan.nodes) > 1
+    rows = str(f.profile).partition("\n\n")[0].splitlines()
+    assert sum(" 60 " in row and " cuda " in row for row in rows) == len(scan.nodes)
+    assert {node.text.partition("(")[0] for node in scan.nodes} >= {"dot", "exp+sum", "add+tanh+true_div"}
+    summary = str(f.profile.summary())
+    assert "step, 60 x" in summary and "inside scan" in summary and "inside scan(" not in summary
+
+
 def test_launches_with_many_groups_are_cut(cuda, stand_in, monkeypatch):
     """Devices take 65,535 groups along the second and the third axis."""
     monkeypatch.setattr(devices, "_MOST_GROUPS", 2)

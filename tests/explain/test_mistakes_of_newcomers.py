@@ -37,6 +37,10 @@ AXIS = "an axis must be an integer known when the graph is built, got"
 LENGTH = "expected an integer or an integer scalar, got"
 LIST = "expected a list or tuple of tensors, as in T."
 ROWS = {
+    # --- names
+    "misspelt operation": (lambda: T.sigmod(x), AttributeError, "'arignote.ops' has no .* did you mean 'sigmoid'"),
+    "misspelt layer": (lambda: T.nn.relw(x), AttributeError, "'arignote.ops.nn' has no .* did you mean 'relu'"),
+    "misspelt function": (lambda: ag.functon([x], x), AttributeError, "'arignote' has no .* did you mean 'function'"),
     # --- inputs
     "name": (lambda: T.vector(3), TypeError, "the name of a variable must be a str, got 3"),
     "dtype for the name": (lambda: T.vector("float32"), TypeError, "vector: 'float32', a dtype, .* dtype='float32'"),
@@ -181,7 +185,9 @@ ROWS = {
     "optimizer of a mode": (
         lambda: ag.Mode(3), TypeError, "Mode: optimizer is 3; expected a query as 'fast_run -inplace'",
     ),
-    "check of a mode": (lambda: ag.Mode(check="yes"), TypeError, "check is 'yes'; expected True, False or \"nan\""),
+    "check of a mode": (
+        lambda: ag.Mode(check="yes"), TypeError, "check is 'yes'; expected True, False, \"nan\" or \"prove\"",
+    ),
     "query": (lambda: ag.Query.parse(3), TypeError, "query: expected text such as 'fast_run -inplace', got 3"),
     "name in the database": (lambda: ag.optdb[3], TypeError, "expected a name such as 'local_mul_zero', got 3"),
     "text of a graph": (lambda: ag.parse(3), TypeError, "parse: expected the text of a graph, got 3"),

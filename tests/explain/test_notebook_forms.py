@@ -64,6 +64,9 @@ X, Y, A = T.vector("x"), T.vector("y_1"), T.matrix("weights")
         (T.constant([1.0, 2.5, 3.0]) + X, r"\left[1, 2.5, 3\right] + @x"),
         (X * 1e-7, r"10^{-7} \, @x"),
         (X + np.inf, r"@x + \infty"),
+        (X + 0.9999999, "@x + 0.9999999"),
+        (X + 12345678.0, "@x + 12345678"),
+        (X + 1 / 3, "@x + 0.333333"),
     ],
 )
 def test_small_expressions_are_formulas(expression, formula):
@@ -173,6 +176,10 @@ def test_forms_are_sound_html_without_scripts(name):
     plain = re.sub("http://www.w3.org/(2000/svg|1998/Math/MathML)|http-equiv", "", text)
     assert "script" not in counts and "http" not in plain  # that of a database runs in a frame of its own
     assert "<q>f" not in text
+    cells = [ET.fromstring(cell) for cell in re.findall("<td[ >].*?</td>", text)]
+    long = [cell for cell in cells if len("".join(cell.itertext())) > 24]  # narrow pages cut none
+    fit = all("overflow-wrap:anywhere" in cell.get("style", "") for cell in long)
+    assert fit or name == "table"  # which has a style sheet of its own
     for drawing in text.split("<svg")[1:]:
         ET.fromstring("<svg" + drawing.split("</svg>")[0] + "</svg>")
     assert repr(thing) and "object at 0x" not in repr(thing)

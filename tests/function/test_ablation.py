@@ -9,14 +9,16 @@ import arignote as ag
 from arignote import ops as T
 
 X, Y = T.vectors("x", "y")
-VALUE = T.exp(-(X**2) / 2) * T.cos(Y) + T.log(1 + T.exp(X))
+VALUE = T.exp(-(X**2) / 2) * Y + T.log(1 + T.exp(X))
+ENOUGH = 10_000.0
+"""Seconds that no machine needs: which rules are measured must not depend on it."""
 
 
 @pytest.fixture(scope="module")
 def found():
-    f = ag.function([X, Y], [VALUE, *ag.grad(T.sum(VALUE), [X, Y])], name="formula")
-    values = np.linspace(-3, 3, 20_000)
-    return ag.ablate(f, [values, values], seconds=20), f, values
+    f = ag.function([X, Y], VALUE, name="formula")
+    values = np.linspace(-3, 3, 2_000)
+    return ag.ablate(f, [values, values], seconds=ENOUGH), f, values
 
 
 def test_what_a_function_needs_comes_first(found):
@@ -25,18 +27,25 @@ def test_what_a_function_needs_comes_first(found):
     assert rules.keys() == {rewrite.rule for rewrite in f.trace.every}
     assert [row.gain for row in result.rows] == sorted((row.gain for row in result.rows), reverse=True)
     best = rules["local_pow_two"]
-    assert best.fired >= 1 and best.gain >= 1.0 and best.measured
+    assert best.fired >= 1 and best.measured
     assert all(row.difference < 1e-12 for row in result.rows)
     assert {row.name for row in result.of("tag")}.isdisjoint(rules)
+
+
+@pytest.mark.long
+def test_the_square_of_a_formula_with_gradients_is_worth_something():
+    f = ag.function([X, Y], [VALUE, *ag.grad(T.sum(VALUE), [X, Y])], name="formula")
+    values = np.linspace(-3, 3, 20_000)
+    rules = {row.name: row for row in ag.ablate(f, [values, values], seconds=ENOUGH).of("rule")}
+    assert rules["local_pow_two"].measured and rules["local_pow_two"].gain >= 1.0
 
 
 def test_the_short_query_computes_the_same(found):
     result, f, values = found
     names = result.query.split()
     assert set(names) <= {row.name for row in result.of("rule")}
-    g = ag.function([X, Y], [VALUE, *ag.grad(T.sum(VALUE), [X, Y])], mode=result.query)
-    for got, want in zip(g(values, values), f(values, values), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-300)
+    g = ag.function([X, Y], VALUE, mode=result.query)
+    np.testing.assert_allclose(g(values, values), f(values, values), rtol=1e-12, atol=1e-300)
 
 
 def test_the_result_is_text_a_page_and_data(found):

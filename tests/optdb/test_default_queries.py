@@ -137,8 +137,9 @@ def test_predefined_queries_take_what_their_tags_say(name):
 )  # fmt: skip
 def test_a_misspelt_name_is_an_error_that_names_what_is_meant(query, meant):
     for ask in (DB.query, DB.table, default_db().query):
-        with pytest.raises(UnknownNameError, match=rf"did you mean .*\b{meant}\b"):
+        with pytest.raises(UnknownNameError, match=rf"did you mean .*\b{meant}\b") as caught:
             ask(query)
+        assert caught.value.__context__ is None  # a traceback says it once
 
 
 # --- what a query brings along

@@ -25,6 +25,14 @@
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=fast") /* -O3: the same speed */
 #endif
 
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+
 /* Whether our own loops are as fast as the BLAS and replace it. */
 #if !COMPLEX && !BLAS_FIRST && (defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)))
 enum { OWN_LOOPS = 1 };

@@ -15,16 +15,12 @@
 #pragma once
 #include "arithmetic.c"
 
-#if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, ROWS = 8 };
-#elif defined(__AVX__)
-enum { VECTOR_BYTES = 32, ROWS = 6 };
-#elif defined(__aarch64__)
-enum { VECTOR_BYTES = 16, ROWS = 8 };
+#if defined(__AVX512F__) || defined(__aarch64__)
+enum { ROWS = 8 };
 #elif defined(__wasm__)
-enum { VECTOR_BYTES = 16, ROWS = 4 };
+enum { ROWS = 4 };
 #else
-enum { VECTOR_BYTES = 16, ROWS = 6 };
+enum { ROWS = 6 };
 #endif
 
 /* Whether rows of a are packed wherever many panels use them, neighbours or not: tiles read columns of a as vectors. */

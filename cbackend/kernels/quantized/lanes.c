@@ -6,11 +6,9 @@
 
 typedef signed char byte;
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_VECTORS = 4 };
-#elif defined(__AVX__)
-enum { VECTOR_BYTES = 32, TILE_VECTORS = 2 };
+enum { TILE_VECTORS = 4 };
 #else
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 2 };
+enum { TILE_VECTORS = 2 };
 #endif
 enum { LANES = VECTOR_BYTES / 4 };
 

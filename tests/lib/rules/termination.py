@@ -111,6 +111,7 @@ GONE = {
     "isnan": words("local_isnan_of_integer"),
     "le": words("local_weak_comparison_with_itself"),
     "log": words("local_exp_of_log logdiffexp_to_log1mexpdiff"),
+    "log1mexp": words("local_expm1_of_log1mexp local_log1mexp_of_log1mexp"),
     "log1p": words("local_expm1_of_log1p"),
     "log2": words("local_exp2_of_log2"),
     "logical_and": words("local_logical_and_false"),
@@ -178,6 +179,7 @@ OUTWARDS = {
     "inc_subtensor": words("local_elemwise_of_padded"),
     "join": words("local_elemwise_of_join local_sum_of_join"),
     "reshape": words("local_reshape_after_bytes local_reshape_after_convolution local_reshape_after_product"),
+    "switch": words("local_expm1_of_choice local_log1mexp_of_choice"),
 }
 """Rules after which less lies between the ops of this name and the outputs."""
 
