@@ -33,7 +33,8 @@ CONTENTS = {
     ),
     "Reference": ("rules", "proofs", "reference/index", "options", "glossary", "stability", "changelog"),
     "Explanation": (
-        "architecture", "design", "reliability", "benchmarks", "numpy_parity", "onnx-conformance", "theano", "pytensor",
+        "architecture", "design", "reliability", "mutants", "benchmarks", "numpy_parity", "onnx-conformance", "theano",
+        "pytensor",
     ),
     "Contribute": (
         "contributing/index", "contributing/first-rule", "contributing/first-op", "contributing/first-target",

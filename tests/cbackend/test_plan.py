@@ -60,6 +60,7 @@ def test_a_vector_of_no_elements_is_an_array():
 def test_a_reshape_copies_what_may_not_be_contiguous():
     assert len(steps(program([X], [T.exp(T.reshape(X, (-1,)))]), Pack)) == 1  # a caller may give any strides
     assert len(steps(program([X], [T.exp(T.reshape((X + 1).T, (-1,)))]), Pack)) == 1
+    assert len(steps(program([X], [T.exp(T.reshape((X + 1)[::2], (-1,)))]), Pack)) == 1
     assert not steps(program([X], [T.exp(T.reshape((X + 1)[2:], (-1,)))]), Pack)
 
 

@@ -208,6 +208,16 @@ def test_inner_graphs_are_in_the_key():
     assert len(keys) == 2 and None not in keys
 
 
+def test_updates_limits_and_files_are_in_the_key(monkeypatch):
+    x, y = vectors()
+    updates = [(), ((0, 0),), ((1, 0),)]
+    assert len({digest(ag.graph.FunctionGraph([x, y], [x + y], each)) for each in updates}) == 3
+    before = key([x], x + 1)
+    assert len({before, *(key([x], x + 1, as_mode("FAST_RUN").limit(n)) for n in (0, 1))}) == 3
+    monkeypatch.setattr(package, "identity", lambda: "another")
+    assert key([x], x + 1) not in (before, None)
+
+
 class Halved(TensorOp):
     name = "halved"
 
@@ -261,6 +271,11 @@ def test_another_file_of_the_package_is_another_key(tmp_path):
     before, digest = package.sizes_and_times(str(tmp_path)), package.digest_of(str(tmp_path))
     first, second = before.splitlines()
     assert first.startswith(f"{tmp_path}/a.py 1 ") and second.startswith(f"{tmp_path}/inner/b.c 1 ")
+    os.utime(tmp_path / "a.py", (1, 1))
+    assert package.sizes_and_times(str(tmp_path)) != before and package.digest_of(str(tmp_path)) == digest
+    (tmp_path / "a.py").rename(tmp_path / "c.py")
+    assert package.digest_of(str(tmp_path)) != digest
+    (tmp_path / "c.py").rename(tmp_path / "a.py")
     (tmp_path / "inner" / "b.c").write_text("12")
     assert package.sizes_and_times(str(tmp_path)) != before and package.digest_of(str(tmp_path)) != digest
 

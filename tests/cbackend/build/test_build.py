@@ -20,6 +20,7 @@ from isolation import child_processes
 from small_programs import HEAD, all_end, answer, fake, returning
 
 from arignote.cbackend.build import build as build_module
+from arignote.cbackend.build import compilation
 from arignote.cbackend.build import toolchain as toolchain_module
 from arignote.cbackend.build.build import build, build_all
 from arignote.cbackend.build.compilation import compile_text, library_key
@@ -27,6 +28,7 @@ from arignote.cbackend.build.compiler_process import CompileError, run
 from arignote.cbackend.build.reproduce import reproduce
 from arignote.cbackend.build.toolchain import probe_program
 from arignote.cbackend.build.trial import defect
+from arignote.cbackend.build.units import Unit, text_digest
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.folder import ENTRIES, WORK, CacheFolder
 from arignote.cbackend.cache.store import Cache, CacheWarning
@@ -91,7 +93,7 @@ def test_equal_text_gives_equal_bytes(toolchain, cache, tmp_path):
     assert compile_text(returning(1), toolchain, cache) == compile_text(returning(1), toolchain, elsewhere)
 
 
-def test_the_key_covers_text_and_toolchain(toolchain):
+def test_the_key_covers_text_toolchain_and_interface(toolchain, monkeypatch):
     changed = [
         replace(toolchain, version="another"), replace(toolchain, flags=(*toolchain.flags, "-g")),
         replace(toolchain, features=("-mother",)), replace(toolchain, link_flags=()),
@@ -100,6 +102,15 @@ def test_the_key_covers_text_and_toolchain(toolchain):
     keys = {library_key(returning(1), one) for one in (toolchain, *changed)}
     assert len(keys | {library_key(returning(2), toolchain)}) == 7
     assert library_key(returning(1), replace(toolchain)) in keys
+    monkeypatch.setattr(compilation, "_interface", lambda: "another")
+    assert library_key(returning(1), toolchain) not in keys
+
+
+def test_a_unit_is_kept_by_its_macros(tmp_path, cache):
+    (tmp_path / "unit.c").write_text("int answer = ANSWER;\n")
+    one, two = (Unit(tmp_path / "unit.c", {"ANSWER": number}) for number in "12")
+    for _ in range(2):  # made, then read
+        assert one.digest(cache) == text_digest(one.text()) != two.digest(cache) == text_digest(two.text())
 
 
 def test_an_error_shows_the_compilers_first_lines(toolchain, cache):

@@ -154,7 +154,7 @@ def test_entries_are_private_files(cache):
     assert not list((cache.folder.root / WORK).iterdir())
 
 
-@pytest.mark.parametrize("plant", ["link", "hard link", "mode", "folder", "fifo"])
+@pytest.mark.parametrize("plant", ["link", "hard link", "group", "others", "folder", "fifo"])
 def test_planted_things_are_moved_aside_and_never_followed(cache, tmp_path, plant):
     path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
     real = tmp_path / "real"
@@ -163,9 +163,9 @@ def test_planted_things_are_moved_aside_and_never_followed(cache, tmp_path, plan
         path.symlink_to(real)
     elif plant == "hard link":
         os.link(real, path)
-    elif plant == "mode":
+    elif plant in ("group", "others"):  # may write
         path.write_bytes(real.read_bytes())
-        path.chmod(0o622)
+        path.chmod(0o620 if plant == "group" else 0o602)
     elif plant == "folder":
         path.mkdir()
     else:

@@ -103,6 +103,8 @@ ARITHMETIC = [
     # sums and products taken apart
     ("local_add_canonizer", (i + j) - i, fill(i, j)),
     ("local_add_canonizer", (i + 2) - (j + 3), (-1 + i) - j),
+    ("local_add_canonizer", (i + i + j) - i, i + j),
+    ("local_mul_canonizer", (2 * -i) * (3 * -j), T.constant(6) * i * j),
     ("local_mul_canonizer", 2 * (3 * x), 6 * x),
     ("local_mul_canonizer", (i * 2) * (j * 3), (6 * i) * j),
     ("local_mul_canonizer", 3 / (2 * x), 1.5 / x),
@@ -318,6 +320,8 @@ UNCHANGED = [
     ("local_not_lt", T.logical_not(x < y)),
     ("local_div_by_power_of_two", x / 3),
     ("local_div_by_power_of_two", T.true_div(x, 2.0**1023 * 2)),
+    ("local_div_by_power_of_two", x / 2.0**-1074),  # its inverse is infinite
+    ("local_mul_neg_neg", (-u) * (-i)),  # -u wraps around in uint8
     ("local_cast_cast", T.cast(T.cast(i, "float64"), "int64")),  # float64 does not hold every int64
     ("local_cast_cast", T.cast(T.cast(x, "int8"), "float64")),
     ("local_cast_cast", T.cast(T.cast(i.astype("uint32"), "float64"), "uint8")),  # out of range it does not wrap around
@@ -326,6 +330,8 @@ UNCHANGED = [
     ("local_abs_of_neg", abs(-u)),
     ("local_useless_rounding", T.trunc(x)),
     ("local_add_canonizer", (x + y) - x),
+    ("local_comparison_with_length", T.maximum(T.ShapeI(0)(x), 1)),
+    ("local_log_add_exp", T.log((T.exp(x) - s) + T.exp(y) + T.exp(z))),
     ("local_mul_canonizer", 1e-200 * (1e-200 * x)),
     ("local_mul_canonizer", (2 * x) * (3 * y)),
     ("local_integer_sub_self", x - x),

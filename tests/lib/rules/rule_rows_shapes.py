@@ -23,6 +23,8 @@ r = T.tensor("r", shape=(1, 3))
 q = T.tensor("q", shape=(1, 1))
 I, J = (T.matrix(name, dtype="int64") for name in "IJ")
 k, m = (T.scalar(name, dtype="int64") for name in "km")
+K = T.tensor("K", shape=(None, None, None))
+row = T.tensor("row", "int64", (1, None))
 
 
 def length(value, axis):
@@ -95,6 +97,7 @@ INDEXING = [
     ("local_subtensor_merge", x[1:9][2:4], x[3:5]),
     ("local_subtensor_merge", x[::2][3], x[6]),
     ("local_subtensor_merge", A[2][3], A[2, 3]),
+    ("local_subtensor_merge", x[::2][length(y, 0)], x[length(y, 0) * 2]),
     ("local_subtensor_merge", x[::-1][::-1], x),
     ("local_subtensor_make_vector", MakeVector()(s, T.exp(s))[1], T.exp(s)),
     ("local_subtensor_make_vector", MakeVector()(k, n, m)[1:], MakeVector()(n, m)),
@@ -104,6 +107,7 @@ INDEXING = [
     ("local_subtensor_lift", (M * N)[1:], M[1:] * N[1:]),
     ("local_subtensor_of_dimshuffle", A.T[1:, n], A[n, 1:]),
     ("local_subtensor_of_alloc", Alloc()(s, 5, 6)[2], Alloc()(s, 6)),
+    ("local_subtensor_of_alloc", Alloc()(r, 5, 3)[2], Alloc()(r[0], 3)),
     ("local_subtensor_of_dot", T.dot(A, B)[n, 1:], T.dot(A[n], B[:, 1:])),
     ("local_subtensor_remove_broadcastable_index", r[0], DimShuffle((1,))(r)),
     ("local_subtensor_remove_broadcastable_index", q[:, -1], DimShuffle((0,))(q)),
@@ -183,6 +187,7 @@ REDUCTIONS = [
     ("local_integer_sum_mul_by_scalar", T.sum(I * n, axis=0), T.sum(I, axis=0) * n),
     ("local_opt_alloc", T.sum(Alloc()(x, 4, length(x, 0)), axis=0), Alloc()(x * T.constant(4.0), length(x, 0))),
     ("local_opt_alloc", T.max(Alloc()(s, 4)), s),
+    ("local_opt_alloc", T.sum(Alloc()(T.constant(2.0), n, k)), T.constant(2.0) * T.cast(n * k, "float64")),
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=0), x + y),
     ("local_max_to_min", -T.max(-A, axis=0), T.min(A, axis=0)),
     ("local_argmax_pushdown", T.argmax(T.exp(A), axis=1), T.argmax(A, axis=1)),
@@ -242,13 +247,19 @@ UNCHANGED = [
     ("local_elemwise_alloc", Alloc()(s, n) * x),  # x may be of length 1
     ("local_useless_reshape", Reshape()(A, n, k)),
     ("local_reshape_to_dimshuffle", Reshape()(A, n, k)),
+    ("local_useless_check", T.Check("refused")(A, n > 0)),
     ("local_dimshuffle_lift", T.stack([_twice.T, _twice])),  # computed once, read twice
+    ("local_dimshuffle_of_ones", DimShuffle((0, 2, 1))(T.tensor("cube", shape=(1, 3, 3)))),
+    ("local_useless_dimshuffle_in_reshape", Reshape()(A.T, n, k)),
     ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
     ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
     ("local_subtensor_of_join", Join(0)(x, y)[1]),  # x may be empty
     ("local_subtensor_of_softmax", Softmax(0)(A)[n]),  # the index is along the axis of the softmax
     ("local_subtensor_merge", x[1:4][n]),  # n may be beyond the slice
+    ("local_subtensor_merge", x[1:4][length(y, 0)]),  # y may be longer than the slice
     ("local_subtensor_merge", x[n:][2:]),  # n may be negative
+    ("local_useless_slice", x[0::-1]),  # the first element alone
+    ("local_useless_slice", M[:2]),
     ("local_adv_idx_to_slice", x[arange(1, 3)]),  # x may be shorter
     ("local_adv_idx_of_all_positions", x[fill(i, arange(length(y, 0)))]),  # y may be shorter
     (
@@ -267,6 +278,10 @@ UNCHANGED = [
     ("local_reduce_broadcastable", T.sum(A, axis=0)),
     ("local_op_of_op", T.max(T.sum(A, axis=0), axis=0)),
     ("local_opt_alloc", T.max(Alloc()(s, n))),  # of no elements, if n is 0
+    ("local_reduce_join", T.sum(T.stack([x, y]), axis=1)),  # along another axis
+    ("local_reduce_join", T.sum(Join(0)(A[:, None, 0], B[:, None, 0]), axis=1)),  # and of length 1
+    ("local_reduce_of_dimshuffle", T.sum(DimShuffle((2, 1, 0))(K), axis=0)),  # the axes that stay change places
+    ("local_integer_sum_mul_by_scalar", T.sum(I * row, axis=0)),  # I may be broadcast
     ("local_useless_sum_to", SumTo()(A, x)),
     ("local_log_sum_exp", T.log(Reduce(maximum, (1,))(T.exp(A)))),
     ("local_log_softmax_from_logsumexp", A - LogSumExp(1)(A)),

@@ -31,6 +31,20 @@ def test_values_of_any_stride(layout, dtype, columns):
             np.testing.assert_allclose(found, expected, rtol=5e-6 if dtype == "float32" else 1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_strips_of_long_vectors(dtype):
+    x, y = T.vector("x", dtype), T.vector("y", dtype)
+    read, written = ag.function([x], T.exp(x)), ag.function([x, y], T.set_subtensor(y[::2], T.exp(x)))
+    rtol = 5e-6 if dtype == "float32" else 1e-14
+    for n in (0, 1, 1023, 1024, 1025, 5000):
+        a = np.random.default_rng(n).uniform(-1, 1, 3 * n).astype(dtype)
+        for strided in (a[:n], a[::3], a[::-3]):
+            np.testing.assert_allclose(read(strided), np.exp(strided), rtol=rtol)
+            found = written(strided, np.zeros(2 * n, dtype))
+            np.testing.assert_allclose(found[::2], np.exp(strided), rtol=rtol)
+            assert not found[1::2].any()
+
+
 def test_a_view_is_overwritten_with_what_was_computed_from_it():
     value = np.random.default_rng(0).uniform(-1, 1, (40, 1500))
     w = ag.shared(np.asfortranarray(value), name="w", shape=value.shape)

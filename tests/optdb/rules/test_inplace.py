@@ -192,6 +192,9 @@ def test_an_update_that_may_itself_fail_overwrites_where_it_is_restored():
     i, rows = T.lscalar("i"), T.lvector("rows")
     assert marked([A, i], [T.inc_subtensor(A[i], 1.0)], by=SET, updates=[(0, 0)]) == [("inc_subtensor", ((0, 0),))]
     assert marked([A, rows], [T.inc_subtensor(A[rows], 1.0)], by=INC, updates=[(0, 0)]) == []
+    base, exponent = (T.tensor(name, "int64", (3,)) for name in "be")
+    assert marked([base, exponent], [base**exponent], updates=[(0, 0)]) == []  # a negative exponent is refused
+    assert len(marked([base, exponent], [base * exponent], updates=[(0, 0)])) == 1
     t = T.exp(A)
     assert marked([A, i], [T.inc_subtensor(t[i], 1.0)], by=SET) == [("inc_subtensor", ((0, 0),))]
 
