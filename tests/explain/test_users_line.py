@@ -67,6 +67,7 @@ def test_errors_name_the_line_of_the_user():
             run(partial(T.add, x, y))  # a sum
 
 
+@pytest.mark.usefixtures("lenient")
 def test_warnings_of_the_library_point_at_the_line_of_the_user():
     def wrong(graph):
         raise ArithmeticError("planted")
