@@ -28,7 +28,13 @@ static const ag_copies *ag_copying;
 #endif
 #endif
 """
-_NOTED = ("#ifdef AG_PREBUILT", "    ag_copying = rt->copies;", "#endif")
+_NOTED = (
+    "#ifdef AG_PREBUILT",
+    "    const ag_copies *none = 0; /* one call writes it, so that calls of other threads may read it */",
+    "    if (!__atomic_load_n(&ag_copying, __ATOMIC_ACQUIRE))",
+    "        __atomic_compare_exchange_n(&ag_copying, &none, rt->copies, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);",
+    "#endif",
+)
 _DTYPE_OF = {name: dtype for dtype, name in C_TYPES.items()}
 
 
