@@ -137,6 +137,7 @@ GONE = {
     "sqrt": words("local_log_sqrt"),
     "square": words("local_sqr_sqrt local_square_as_power"),
     "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
+    "subtensor": words("local_subtensor_merge"),
     "sum": words("local_sum_of_sparse_write"),
     "tanh": words("local_tanh_of_arctanh"),
     "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
@@ -186,7 +187,7 @@ OUTWARDS = {
 THINNER = {"local_scalar_beside"}
 """Rules after which operands have fewer axes."""
 
-FLATTER = {"local_axes_after_product"}
+FLATTER = {"local_axes_after_product", "local_opt_alloc"}
 """Rules after which results have fewer axes."""
 
 NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_blocks"}
