@@ -35,17 +35,12 @@ class Translation:
         self.theory = theory
         self.how: set[str] = set()
 
-    def require_time(self) -> None:
-        """Raise NotTranslated when the time for the rule is over."""
-        if self.theory.clock is not None and self.theory.clock.over:
-            raise NotTranslated("time")
-
     def run(self, graph: FunctionGraph, given: Mapping[Variable, Known]) -> list[Known]:
         return self.outputs(graph.order, graph.outputs, dict(given))
 
     def outputs(self, nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, Known]) -> list[Known]:
         for node in nodes:
-            self.require_time()
+            self.theory.require_time()
             inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
             with np.errstate(all="ignore"):
                 results = self.node(node, inputs)
@@ -198,7 +193,7 @@ class Translation:
         self.how.add(f"{op.name} as a function")
         made = []
         for n, (variable, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
-            self.require_time()
+            self.theory.require_time()
             items = [
                 self.theory.opaque(f"{key}.{n}{list(position)}", terms, variable.dtype)
                 for position in np.ndindex(*shape)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import z3
 
-from .terms import NotTranslated, OutOfFormat, Term, number_of
+from .terms import NotTranslated, OutOfFormat, Term
+from .theory import PART, Theory
 
 RNE = z3.RNE()
 
@@ -41,27 +42,16 @@ SMALL = Format("8 bits", {"float16": (3, 3), "float32": (4, 4), "float64": (5, 8
 NARROW = Format("8-bit integers", OWN.bits, {16: 6, 32: 7, 64: 8, 8: 5})
 MOST_OPERANDS = 24
 """Operands of an uninterpreted function that the solver compares; more are the same only as expressions."""
-PART = {"complex64": "float32", "complex128": "float64"}
 
 
-class Machine:
+class Machine(Theory):
     """Terms over machine numbers of one format."""
 
     name = "machine"
 
     def __init__(self, form: Format) -> None:
+        super().__init__()
         self.form = form
-        self.facts: set[str] = set()
-        self.raises: list[z3.BoolRef] = []
-        """Conditions under which the graph that is translated raises."""
-        self.side: list[z3.BoolRef] = []
-        """Statements that hold for the uninterpreted values."""
-        self.leaves: dict[str, Any] = {}
-        self.uninterpreted = False
-        self.clock: Any = None
-        """The clock of the rule, if there is one."""
-        self.ops: dict[Any, int] = {}
-        """The ops that are functions without a meaning, numbered."""
         self._bundles: dict[tuple[int, ...], int] = {}
         self._kept: list[Any] = []
 
@@ -77,30 +67,23 @@ class Machine:
             return z3.FPSort(*self.form.bits[dtype])
         raise NotTranslated(f"numbers of {dtype}")
 
-    def leaf(self, name: str, dtype: str) -> Term:
-        if dtype in PART:
-            parts = tuple(self.leaf(f"{name}.{p}", PART[dtype]).value for p in ("re", "im"))
-            return Term(self, dtype, parts)
+    def _leaf(self, name: str, dtype: str) -> Any:
         value = z3.Const(name, self.sort(dtype))
         self.leaves[name] = value
-        return Term(self, dtype, value)
+        return value
 
-    def constant(self, value: Any, dtype: str) -> Term:
-        value = number_of(value)
+    def _constant(self, value: Any, dtype: str) -> Any:
         kind = np.dtype(dtype).kind
-        if kind == "c":
-            value = complex(value)
-            return Term(self, dtype, tuple(self.constant(p, PART[dtype]).value for p in (value.real, value.imag)))
         if kind == "b":
-            return Term(self, dtype, z3.BoolVal(bool(value)))
+            return z3.BoolVal(bool(value))
         if kind in "iu":
             width = self.form.width(dtype)
             value = int(value)
             low, high = (0, 2**width - 1) if kind == "u" else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
             if not low <= value <= high:
                 raise OutOfFormat(f"{value} in {width} bits")
-            return Term(self, dtype, z3.BitVecVal(value, width))
-        return Term(self, dtype, self._float(float(value), dtype))
+            return z3.BitVecVal(value, width)
+        return self._float(float(value), dtype)
 
     def _float(self, value: float, dtype: str) -> Any:
         sort = self.sort(dtype)
@@ -181,7 +164,7 @@ class Machine:
 
     def opaque(self, name: str, operands: Sequence[Term], dtype: str) -> Term:
         """The value of a function of which only congruence is known."""
-        values = [v for t in operands for v in (t.value if isinstance(t.value, tuple) else (t.value,))]
+        values = [v for t in operands for v in self.parts(t)]
         if len(values) > MOST_OPERANDS:
             name, values = f"{name} of {self._interned(values)}", []
         if dtype in PART:
@@ -274,9 +257,7 @@ class Machine:
         """A reduction of the elements: in an order that is not stated for sums and products of floats."""
         terms = [self.cast(t, dtype) for t in terms]
         if not terms:
-            if op.name in ("maximum", "minimum"):
-                self.raises.append(z3.BoolVal(True))
-            return self.constant({"mul": 1, "logical_and": 1}.get(op.name, 0), dtype)
+            return self.fold_of_none(op, dtype)
         if len(terms) == 1:
             return terms[0]
         if op.name == "add" and np.dtype(dtype).kind == "f":

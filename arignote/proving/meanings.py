@@ -75,7 +75,7 @@ def _term(value: Any) -> Term:
 
 def _products(t: Translation, row: Sequence[Term], column: Sequence[Term], dtype: str) -> Term:
     theory = t.theory
-    t.require_time()
+    t.theory.require_time()
     row, column = ([theory.cast(v, dtype) for v in part] for part in (row, column))
     if not row:
         return _term(theory.constant(0, dtype))

@@ -19,36 +19,28 @@ import z3
 
 from .polynomials import Value, factors, linear, names_in, power, real
 from .real_functions import COMPARISONS, FUNCTIONS, KNOWN, NOT_ON_INTEGERS, TRUTH
-from .terms import NotTranslated, Term, limit, number_of
+from .terms import NotTranslated, Term, limit
+from .theory import PART, Theory
 
 QUICK = 300
 """Milliseconds for a question on the way."""
 MOST_PATHS = 64
 MOST_OPERANDS = 8
 """Operands of an unknown function that the solver compares; more are the same only as expressions."""
-PART = {"complex64": "float32", "complex128": "float64"}
 
 
-class Reals:
+class Reals(Theory):
     """Terms over the reals along one path of choices."""
 
     name = "reals"
 
     def __init__(self, choices: Sequence[bool] = ()) -> None:
+        super().__init__()
         self.choices = list(choices)
         self.taken: list[bool] = []
         self.open: list[bool] = []
         """Whether the other side of each choice is possible."""
         self.path: list[Any] = []
-        self.side: list[Any] = []
-        self.facts: set[str] = set()
-        self.raises: list[Any] = []
-        self.leaves: dict[str, Any] = {}
-        self.uninterpreted = False
-        self.clock: Any = None
-        """The clock of the rule, if there is one."""
-        self.ops: dict[Any, int] = {}
-        """The ops that are functions without a meaning, numbered."""
         self._atoms: dict[tuple[str, str], Any] = {}
         self._exponents: dict[str, Any] = {}
         """The exponent of each atom of an exponential, by the name of the atom."""
@@ -66,15 +58,11 @@ class Reals:
         solver.add(*self.side, *self.path)
         return solver
 
-    def _require_time(self) -> None:
-        if self.clock is not None and self.clock.over:
-            raise NotTranslated("time")
-
     def _has_integers(self) -> bool:
         return any(z3.is_int(v) for v in self.leaves.values())
 
     def valid(self, statement: Any, timeout: int = QUICK, under: Sequence[Any] = ()) -> bool:
-        self._require_time()
+        self.require_time()
         statement = z3.simplify(statement)
         if z3.is_true(statement):
             return True
@@ -110,36 +98,26 @@ class Reals:
 
     # --- leaves and numbers
 
-    def leaf(self, name: str, dtype: str) -> Term:
+    def _leaf(self, name: str, dtype: str) -> Value:
         kind = np.dtype(dtype).kind
-        if kind == "c":
-            return Term(self, dtype, tuple(self.leaf(f"{name}.{p}", PART[dtype]).value for p in ("re", "im")))
-        if kind == "b":
-            value = z3.Bool(name)
-        elif kind in "iu":
-            value = z3.Int(name)
+        value = z3.Bool(name) if kind == "b" else z3.Int(name) if kind in "iu" else z3.Real(name)
+        if kind in "iu":
             limits = np.iinfo(dtype)
             self.side += [value >= int(limits.min), value <= int(limits.max)]
-        else:
-            value = z3.Real(name)
         self.leaves[name] = value
-        return Term(self, dtype, Value(value))
+        return Value(value)
 
-    def constant(self, value: Any, dtype: str) -> Term:
-        value = number_of(value)
+    def _constant(self, value: Any, dtype: str) -> Value:
         kind = np.dtype(dtype).kind
-        if kind == "c":
-            value = complex(value)
-            return Term(self, dtype, tuple(self.constant(p, PART[dtype]).value for p in (value.real, value.imag)))
         if kind == "b":
-            return Term(self, dtype, Value(z3.BoolVal(bool(value))))
+            return Value(z3.BoolVal(bool(value)))
         if kind in "iu":
-            return Term(self, dtype, Value(z3.IntVal(int(value))))
+            return Value(z3.IntVal(int(value)))
         if np.isnan(value):
-            return Term(self, dtype, Value(z3.RealVal(0), z3.BoolVal(False)))
+            return Value(z3.RealVal(0), z3.BoolVal(False))
         if np.isinf(value):
-            return Term(self, dtype, Value(z3.RealVal(0), z3.BoolVal(False), 1 if value > 0 else -1))
-        return Term(self, dtype, Value(self._number(float(value), dtype)))
+            return Value(z3.RealVal(0), z3.BoolVal(False), 1 if value > 0 else -1)
+        return Value(self._number(float(value), dtype))
 
     def _number(self, value: float, dtype: str) -> Any:
         """The real number that a constant means: a simple fraction or a known number that rounds to it."""
@@ -190,14 +168,14 @@ class Reals:
 
     def opaque(self, name: str, operands: Sequence[Term], dtype: str) -> Term:
         self.uninterpreted = True
-        values = [v for t in operands for v in (t.value if isinstance(t.value, tuple) else (t.value,))]
+        values = [v for t in operands for v in self.parts(t)]
         if dtype in PART:
             return Term(self, dtype, tuple(self.call(f"{name}.{p}", values, z3.Real) for p in ("re", "im")))
         kind = np.dtype(dtype).kind
         return Term(self, dtype, self.call(name, values, {"b": z3.Bool, "i": z3.Int, "u": z3.Int}.get(kind, z3.Real)))
 
     def call(self, name: str, values: Sequence[Value], make: Callable[[str], Any]) -> Value:
-        self._require_time()
+        self.require_time()
         if any(v.infinite for v in values):
             raise NotTranslated(f"{name} of an infinity")
         defined = z3.And(*(v.defined for v in values)) if values else z3.BoolVal(True)
@@ -375,15 +353,10 @@ class Reals:
     def fold(self, op: Any, terms: Sequence[Term], dtype: str) -> Term:
         terms = [self.cast(t, dtype) for t in terms]
         if not terms:
-            if op.name in ("maximum", "minimum"):
-                self.raises.append(z3.BoolVal(True))
-            return self.constant({"mul": 1, "logical_and": 1}.get(op.name, 0), dtype)
+            return self.fold_of_none(op, dtype)
         return reduce(lambda a, b: self.apply(op, (a, b), (dtype, dtype), dtype), terms)
 
     # --- what is compared
-
-    def parts(self, t: Term) -> tuple[Value, ...]:
-        return t.value if isinstance(t.value, tuple) else (t.value,)
 
     def equal(self, a: Value, b: Value, timeout: int, nan: bool = False) -> bool:
         """Whether the values are equal where `a` is defined, and `b` is defined there; with `nan` it need not be."""
