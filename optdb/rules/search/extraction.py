@@ -23,7 +23,8 @@ class Extraction:
         self.members = egraph.members()
         self.roots = [egraph.find(r) for r in egraph.roots]
         self._prices: dict[ENode, float] = {}
-        self._applied: dict[tuple[ENode, tuple[Variable, ...]], Apply] = {}
+        self._applied: dict[tuple[ENode, tuple[Variable, ...]], Apply | None] = {}
+        self._trees: Choice = cheapest(egraph, self.price)[1]
 
     def price(self, node: ENode) -> float:
         if node not in self._prices:
@@ -33,7 +34,7 @@ class Extraction:
     def best(self, starts: Sequence[FunctionGraph]) -> tuple[list[Variable], list[Apply], float, Choice]:
         """The outputs, the nodes, the price and the choice of the cheapest graph found, from several first choices."""
         found = None
-        for choice in (cheapest(self.egraph, self.price)[1], *map(self.choice_of, starts)):
+        for choice in (self._trees, *map(self.choice_of, starts)):
             improved = self._improved(choice)
             if improved is not None and (found is None or improved[2] < found[2]):
                 found = improved
@@ -42,7 +43,7 @@ class Extraction:
 
     def choice_of(self, graph: FunctionGraph) -> Choice:
         """The choice that gives a graph whose nodes are in the e-graph; for other classes the cheapest trees."""
-        choice = dict(cheapest(self.egraph, self.price)[1])
+        choice = dict(self._trees)
         for node in graph.order:
             key = (node.op, tuple(self.egraph.class_of(i) for i in node.inputs))
             known = self.egraph.nodes.get(key)
@@ -57,7 +58,7 @@ class Extraction:
             return None
         outputs, nodes, used = now
         price = prices.of_graph(nodes, outputs)
-        better = True
+        newest, better = used, True
         while better and not self.over():
             better = False
             for c in used:
@@ -70,10 +71,10 @@ class Extraction:
                         continue
                     cost = prices.of_graph(made[1], made[0])
                     if cost < price * (1 - 1e-9):
-                        choice, (outputs, nodes, _), price, better = trial, made, cost, True
+                        choice, (outputs, nodes, newest), price, better = trial, made, cost, True
                 if self.over():
                     break
-            used = self.written(choice)[2]  # type: ignore[index]
+            used = newest
         return outputs, nodes, price, choice
 
     def written(self, choice: Mapping[int, tuple[ENode, int]]) -> tuple[list[Variable], list[Apply], list[int]] | None:
@@ -118,11 +119,9 @@ class Extraction:
         """The node over these operands; None if the op refuses them."""
         key = (node, operands)
         if key not in self._applied:
-            if tuple(node.like.inputs) == operands:
-                self._applied[key] = node.like
-            else:
-                try:
-                    self._applied[key] = Apply(node.op, operands, node.like.origin)
-                except (TypeError, ValueError, IndexError):
-                    return None
+            try:
+                is_same = tuple(node.like.inputs) == operands
+                self._applied[key] = node.like if is_same else Apply(node.op, operands, node.like.origin)
+            except (TypeError, ValueError, IndexError):
+                self._applied[key] = None
         return self._applied[key]
