@@ -43,7 +43,7 @@ static inline f64 ag_log_beta_parts_f64(f64 a, f64 b, f64 *second)
     return ag_plus_parts_f64(p, p_low, -q, -q_low, second);
 }
 
-/* log(|B(a, b)|), within 4 ulp for positive operands; infinite at its poles. */
+/* log(|B(a, b)|), within 5 ulp for positive operands; infinite at its poles. */
 static inline f64 ag_betaln_f64(f64 a, f64 b)
 {
     if (a != a || b != b) {
@@ -72,7 +72,7 @@ static inline f64 ag_betaln_f64(f64 a, f64 b)
     return ag_gammaln_f64(a) + ag_gammaln_f64(b) - ag_gammaln_f64(total);
 }
 
-/* B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 4 ulp for positive operands. */
+/* B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 5 ulp for positive operands. */
 static inline f64 ag_beta_f64(f64 a, f64 b)
 {
     if (a != a || b != b) {
