@@ -75,7 +75,7 @@ def test_a_gap_is_taken_only_by_what_fits(runtime):
     lives = [(0, 1), (0, 9), (2, 9), (2, 9)]  # the third takes most of the gap that the first leaves
     _, found = places(runtime, lives, [4 * ALIGNMENT, 4 * ALIGNMENT, 3 * ALIGNMENT, 2 * ALIGNMENT])
     ends = sorted((at, at + room) for at, room in found[1:])
-    assert all(end <= begin for (_, end), (begin, _) in zip(ends, ends[1:], strict=False))
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
 
 
 def test_those_of_a_residual_network_fit_into_the_largest_live_set(runtime):
