@@ -22,6 +22,13 @@ from arignote.ops.special.functions import SPECIAL
 POINTWISE = (*ELEMENTWISE, *SPECIAL)
 POSITIVE = ("T.matmul({0}, T.transpose({0})) + 3 * T.eye({0}.shape[0])", "{0} + 3 * T.eye({0}.shape[0])")
 """Matrices with an inverse, for the ops that need one."""
+MADE_BY_RULES = ("arignote.ops.lowered.", "arignote.ops.sparse.", "arignote.ops.reductions.trees")
+"""Modules of ops whose operands have a structure that rules or front ends give them: optimized graphs have these."""
+DRAWN = [
+    k for k, v in enumerate(ZOO)
+    if not type(v.owner.op).__module__.startswith(MADE_BY_RULES) and v.owner.op.name not in ("inplace", "assume")
+]  # fmt: skip
+"""The positions of the graphs that programs draw; a promise of `assume` would not hold."""
 NARROW = (
     "T.quantize({0}, 0.25)", "T.quantize({0}, 0.5, 3, 'int8')", "T.dequantize({0}, 0.25)", "T.cast({0}, 'float32')",
     "T.cast({0}, 'float32') * T.constant(0.5, 'float32')",
@@ -90,7 +97,7 @@ class VocabularyMaker(Maker):
 
     def graft(self) -> tuple[str, tuple[str, ...]] | None:
         """The graph of an op on values of the same ranks; numbers and positions are often literals."""
-        number = self.random.randrange(len(ZOO))
+        number = self.random.choice(DRAWN)
         words, operands = [], []
         for v in variables_of(number):
             literal = {K: f"{self.random.randint(0, 4)}", A: "1.5", B: "0.25", N: "[0, -1, 0]"}.get(v)
