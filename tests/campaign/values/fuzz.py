@@ -18,8 +18,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,7 +41,7 @@ from ..scorecard import Row, Trials
 
 PROGRAMS = 400
 SMALL = 6
-BATCH = 10
+BATCH = 5
 _TIMEOUT = 1800.0
 ATTEMPTS = 80
 """Smaller programs that are tried for a difference."""
@@ -279,16 +280,18 @@ def tried(first: int, programs: int, seconds: float, jobs: int, folder: Path | N
             count = min(BATCH, first + programs - start)
             return list(batch(start, count, cache)) if time.monotonic() < end else []
 
-        for lines in pool.map(one, range(first, first + programs, BATCH)):
-            for line in lines:
+        starts = iter(range(first, first + programs, BATCH))
+        running = {pool.submit(one, start) for start in islice(starts, jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            if time.monotonic() < end:
+                running |= {pool.submit(one, start) for start in islice(starts, len(done))}
+            for line in chain.from_iterable(task.result() for task in done):
                 if total.add(line) and folder is not None:
                     folder.mkdir(parents=True, exist_ok=True)
                     name = re.sub(r"\W+", "-", line[4]["cause"]).strip("-").lower()[:80]
                     (folder / f"{name}.txt").write_text(f"# seed {line[0]}\n{line[4]['text']}\n", encoding="utf-8")
-            if lines:
-                print(json.dumps(total.figures()), file=sys.stderr, flush=True)
-            elif time.monotonic() >= end:
-                break
+            print(json.dumps(total.figures()), file=sys.stderr, flush=True)
     return total
 
 
