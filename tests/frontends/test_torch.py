@@ -181,6 +181,17 @@ def test_parameters_that_move_are_seen() -> None:
     assert graphs()[-1] is made
 
 
+def test_profiles_of_frozen_and_backward_graphs_name_modules_and_lines() -> None:
+    net, x = Net(), torch.randn(2, 3, 8, 8)
+    torch.compile(net, backend=arignote, options={"profile": True})(x).sum().backward()
+    frozen = ag.freeze(ag.from_torch(net.eval(), (x,)), profile=True)
+    frozen(x.numpy())
+    for profile in (frozen.profile, *(g.profile for g in graphs()[-2:])):
+        lines = {r.module: r.line for r in profile.by_module()}
+        assert {"conv", "head"} <= set(lines)
+        assert all("test_torch.py" in lines[name] and lines[name].endswith(f"({name})") for name in ("conv", "head"))
+
+
 def test_lengths_stay_open_and_buffers_are_written_in_place() -> None:
     def f(cache: Any, x: Any, at: Any) -> Any:
         cache.index_copy_(0, at, x)
