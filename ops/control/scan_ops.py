@@ -35,7 +35,7 @@ from ...record import record
 from ..core.backward import pull_back
 from ..core.checks import describe, require_index_scalar
 from ..core.interpret import interpret
-from ..core.namespace import T
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
 from ..shapes.specify import with_lengths_of
@@ -194,8 +194,7 @@ class Scan(TensorOp):
 
     # --- the derivative
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        found = Scan.vjp_onto(self, node, cotangents, [None] * len(node.inputs))
-        return found
+        return Scan.vjp_onto(self, node, cotangents, [None] * len(node.inputs))
 
     def vjp_onto(
         self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
@@ -366,7 +365,8 @@ class Backward:
         leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
         slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
         rows = [*self.sequences, *map(self._before, range(states))]
-        outputs = rebuild(self.body.outputs, dict(zip(self.body.inputs, [*leaves, *self.others], strict=True)))
+        given = dict(zip(self.body.inputs, [*leaves, *self.others], strict=True))
+        outputs = rebuild(self.body.outputs, given, lambda inner: _with_views_inside(inner).outputs)
         ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
         starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
         adjoints = [
@@ -456,6 +456,27 @@ class Backward:
 
     def _of_first(self, end: Any) -> TensorVariable:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def _with_views_inside(node: Apply) -> Apply:
+    """Return an inner loop that takes arrays for parts of them, whose cotangents then add to those of the arrays."""
+    op = node.op
+    if not isinstance(op, Scan):
+        return node
+    outer, inner = list(node.inputs[1:]), list(op.graph.inputs)
+    images: dict[Variable, Variable] = {}
+    for k in range(op.states.stop, len(inner)):
+        made = outer[k].owner
+        if outer[k].ndim and outer[k].type.kind in "fc" and made is not None and isinstance(made.op, classes.Subtensor):
+            leaves = [i if isinstance(i, Constant) else TensorVariable(i.type, name=i.name) for i in made.inputs]
+            images[inner[k]] = made.with_inputs(tuple(leaves)).out
+            outer += [i for i in made.inputs if not isinstance(i, Constant)]
+            inner += [i for i in leaves if not isinstance(i, Constant)]
+    if not images:
+        return node
+    kept = [k for k, leaf in enumerate(inner) if leaf not in images]
+    body = FunctionGraph([inner[k] for k in kept], rebuild(op.graph.outputs, dict(images)))
+    return Apply(replace(op, graph=body), (node.inputs[0], *(outer[k] for k in kept)), node.origin)
 
 
 def _row(g: Any, slice_: Variable) -> Variable:

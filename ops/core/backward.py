@@ -28,7 +28,9 @@ def pull_back(
 
     `cotangents` gives one entry an output (None: zero), of the shape and dtype of the output.  Nothing passes through
     the variables `constant`; those of `known` have the cotangent given there, whatever their users send back; what is
-    above those of `stop_at` is left out; the cotangents of those of `onto` are added to what is given there, and all others in place.  Nodes that are built carry the lines of the nodes they are the derivative of.
+    above those of `stop_at` is left out.  `onto`, for the body of a loop: totals to which the cotangents of variables
+    are added; all cotangents are then added in place where an op can do so (`vjp_onto`).  Nodes that are built carry
+    the lines of the nodes they are the derivative of.
     Raises NoGradient, naming the op, its line and the way out.
     """
     known, constant = known or {}, set(constant)
@@ -46,8 +48,10 @@ def pull_back(
                 continue
             lines.origin = node.origin
             taken = [i in active and i not in known and i not in constant and _moves(i) for i in node.inputs]
-            alone = [t and onto is not None and node.inputs.count(i) == 1 for i, t in zip(node.inputs, taken, strict=True)]
-            totals = [sums.get(i) if a else None for i, a in zip(node.inputs, alone, strict=True)]
+            totals: Sequence[Variable | None] = [
+                sums.get(i) if takes and onto is not None and node.inputs.count(i) == 1 else None
+                for i, takes in zip(node.inputs, taken, strict=True)
+            ]
             found, totals = _send_back(node, received, totals)
             for i, sent, total, takes in zip(node.inputs, found, totals, taken, strict=True):
                 if sent is not None and takes:

@@ -18,7 +18,6 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 from ..elementwise.records import broadcast_shapes
-from .creation import zeros_like
 from .distinct import Pointer, names_each_once, remaining
 from .indexing import (
     Spec,

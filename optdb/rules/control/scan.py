@@ -98,8 +98,8 @@ def pushed_out(node: Apply) -> Apply | None:
     moved: dict[Variable, None] = {}
     told = _told(body)
     for inner in body.order:
-        plain = not inner.op.fallible and inner not in told and all(i in steady or isinstance(i, Constant) for i in inner.inputs)
-        if plain and any(i in steady for i in inner.inputs):
+        known = all(i in steady or isinstance(i, Constant) for i in inner.inputs)
+        if known and not inner.op.fallible and inner not in told and any(i in steady for i in inner.inputs):
             steady.update(inner.outputs)
         else:
             moved.update(dict.fromkeys(i for i in inner.inputs if i in steady and i.owner is not None))
