@@ -13,7 +13,6 @@ One variable keeps one name in several printings if they are given the same `nam
 from __future__ import annotations
 
 import ast
-import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..record import lazy
 from .op import Op
 from .types import DTYPES, TensorType
 from .walk import leaves, toposort
 
 if TYPE_CHECKING:
+    import base64
+
     from .node import Variable
+else:
+    base64 = lazy.module("base64")
 
 _SPELLED_OUT = 16
 """Arrays of up to this many elements are written as literals, larger ones as their bytes."""

@@ -39,6 +39,7 @@ class While(Scan):
     ) -> Sequence[Variable | None]:
         count = 1 + len(self.traced)
         mine = last_states(node)
+        assert isinstance(mine.op, Scan)
         found = mine.op.vjp_onto(mine, [*cotangents, None, None], [*totals[:count], None, *totals[count:]])
         return [*found[:count], *found[count + 1 :]]
 

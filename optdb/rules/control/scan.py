@@ -96,10 +96,10 @@ def pushed_out(node: Apply) -> Apply | None:
     body, first = op.graph, op.states.stop
     steady = set(body.inputs[first:])
     moved: dict[Variable, None] = {}
-    told = _told(body)
+    facts = _stated_facts(body)
     for inner in body.order:
         known = all(i in steady or isinstance(i, Constant) for i in inner.inputs)
-        if known and not inner.op.fallible and inner not in told and any(i in steady for i in inner.inputs):
+        if known and not inner.op.fallible and inner not in facts and any(i in steady for i in inner.inputs):
             steady.update(inner.outputs)
         else:
             moved.update(dict.fromkeys(i for i in inner.inputs if i in steady and i.owner is not None))
@@ -113,8 +113,8 @@ def pushed_out(node: Apply) -> Apply | None:
     return Apply(replace(op, graph=graph), (*node.inputs, *outside), node.origin)
 
 
-def _told(body: FunctionGraph) -> set[Apply]:
-    """Return the nodes that tell rules of a body what is known of its integers: lengths, and clamped bounds of slices.
+def _stated_facts(body: FunctionGraph) -> set[Apply]:
+    """Return the nodes that state what is known of the integers of a body: lengths, and clamped bounds of slices.
 
     `assume_equal` and `scan_bounds_from_front` make them.
     """
