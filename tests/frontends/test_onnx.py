@@ -74,6 +74,17 @@ def test_a_sample_of_the_suite_in_c(suite, part):
     outcomes(suite[part * 16 :: 67], "FAST_RUN")
 
 
+def test_defaults_that_the_suite_has_no_case_for():
+    x = RNG.standard_normal((2, 3, 4, 5))
+    for op, version, shape, expected in (
+        ("Softmax", 12, x.shape, np.exp(x) / np.exp(x).sum((1, 2, 3), keepdims=True)),  # all axes from 1 on
+        ("LogSoftmax", 11, x.shape, x - np.log(np.exp(x).sum((1, 2, 3), keepdims=True))),
+        ("GlobalLpPool", 18, (2, 3, 1, 1), np.sqrt(np.square(x).sum((2, 3), keepdims=True))),
+    ):
+        made = model([helper.make_node(op, ["x"], ["y"])], [("x", x.shape)], [("y", shape)], version=version)
+        np.testing.assert_allclose(ag.from_onnx(made).function(mode="NUMPY")(x.astype("f4")), expected, rtol=1e-5)
+
+
 # --- networks
 
 
