@@ -7,14 +7,15 @@ outputs = library.run(kernel, [array, ...])
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from shared_files import made_once
 
 from arignote.cbackend.build.probe import FIRST, flags_of
 from arignote.cbackend.ctext.emit import helpers, kernel_c
@@ -26,6 +27,20 @@ FLAGS = [
     *flags_of(FIRST), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
 """The flags of the product, and warnings."""
+SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"
+"""The variable that names a folder for what the workers of one run share."""
+
+
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Return the file or folder `name` of the shared folder; the first worker that needs it makes it by `make`."""
+    folder = Path(os.environ[SHARED_FOLDER])
+    finished, part = folder / name, folder / f"part-{name}"
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            make(part)
+            part.rename(finished)
+    return finished
 
 
 class Library:

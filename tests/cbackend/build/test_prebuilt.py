@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from shared_files import made_once
+from ckernel import made_once
 
 from arignote.cbackend.build import build as building
 from arignote.cbackend.build.build import build
