@@ -39,7 +39,7 @@ class While(Scan):
     ) -> Sequence[Variable | None]:
         count = 1 + len(self.traced)
         mine = last_states(node)
-        found = mine.op.vjp_onto(mine, [*cotangents, None, None], [*totals[:count], None, *totals[count:]])
+        found: Any = mine.op.vjp_onto(mine, [*cotangents, None, None], [*totals[:count], None, *totals[count:]])
         return [*found[:count], *found[count + 1 :]]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:

@@ -165,7 +165,7 @@ def inc_of_set(node: Node, users: Users) -> Value | None:
     write = _earlier_write(node)
     if write is None or node.op.set or not write.op.set or len(users(node.inputs[0])) > 1 or node.out.dtype == "bool":
         return None
-    x, y, z = *write.inputs[:2], node.inputs[1]
+    (x, y, *_), z = write.inputs, node.inputs[1]
     return write.op(x, z if is_zero(y) else add(y, z), *positions(node)) if names_each_once(node) else None
 
 
