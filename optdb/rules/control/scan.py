@@ -96,10 +96,10 @@ def pushed_out(node: Apply) -> Apply | None:
     body, first = op.graph, op.states.stop
     steady = set(body.inputs[first:])
     moved: dict[Variable, None] = {}
-    told = _told(body)
+    informative = _informative(body)
     for inner in body.order:
         known = all(i in steady or isinstance(i, Constant) for i in inner.inputs)
-        if known and not inner.op.fallible and inner not in told and any(i in steady for i in inner.inputs):
+        if known and not inner.op.fallible and inner not in informative and any(i in steady for i in inner.inputs):
             steady.update(inner.outputs)
         else:
             moved.update(dict.fromkeys(i for i in inner.inputs if i in steady and i.owner is not None))
@@ -113,7 +113,7 @@ def pushed_out(node: Apply) -> Apply | None:
     return Apply(replace(op, graph=graph), (*node.inputs, *outside), node.origin)
 
 
-def _told(body: FunctionGraph) -> set[Apply]:
+def _informative(body: FunctionGraph) -> set[Apply]:
     """Return the nodes that tell rules of a body what is known of its integers: lengths, and clamped bounds of slices.
 
     `assume_equal` and `scan_bounds_from_front` make them.
