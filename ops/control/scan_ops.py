@@ -10,7 +10,7 @@ one, and each value of the step along a new first axis.  Loops that only a condi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ from ...graph import (
     toposort,
 )
 from ...graph.dims import opaque_dims
-from ...record import record
+from ...record import lazy, record
 from ..core.backward import pull_back
 from ..core.checks import describe, require_index_scalar
 from ..core.interpret import interpret
@@ -41,6 +41,7 @@ from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
 from ..shapes.specify import with_lengths_of
 from .batching import Examples, Flags, NoBatch, carried, require_shared
 
+overwriting: Any = lazy.module(".overwriting", __package__)
 ENDLESS = 2**63 - 1
 """The number of steps of a loop that only its condition ends."""
 
@@ -200,6 +201,11 @@ class Scan(TensorOp):
         self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
     ) -> Sequence[Variable | None]:
         forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
+        if forward is not node and not self.until and self.truncate < 0 and self.alive(forward) is None:
+            parts: dict[int, Any] = overwriting.overwritten(self)
+            if parts:
+                forward = _keeping(node, parts)
+                return Backward(node, forward, totals, parts).cotangents(cotangents)
         return Backward(node, forward, totals).cotangents(cotangents)
 
     def alive(self, node: Apply) -> Variable | None:
@@ -346,7 +352,10 @@ class Backward:
     Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
     """
 
-    def __init__(self, node: Apply, forward: Apply, totals: Sequence[Variable | None]) -> None:
+    def __init__(
+        self, node: Apply, forward: Apply, totals: Sequence[Variable | None], parts: Mapping[int, Any] | None = None
+    ) -> None:
+        self.parts: Mapping[int, Any] = parts or {}
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
         self.forward = forward
@@ -364,8 +373,11 @@ class Backward:
         states = len(self.firsts)
         leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
         slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
-        rows = [*self.sequences, *map(self._before, range(states))]
         given = dict(zip(self.body.inputs, [*leaves, *self.others], strict=True))
+        rows = [*self.sequences, *(self._before(k) for k in range(states) if k not in self.parts)]
+        leaves = [leaf for k, leaf in enumerate(leaves, -len(slices)) if k not in self.parts]
+        after = {k: olds[k] for k in self.parts}
+        self._restore(given, olds, leaves, rows)
         outputs = rebuild(self.body.outputs, given, lambda inner: _with_views_inside(inner).outputs)
         ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
         starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
@@ -388,18 +400,32 @@ class Backward:
         if self.alive is not None:
             leaves.append(TensorVariable(self.alive.type.with_shape(())))
             rows.append(self.alive)
-        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent)
+        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent, after)
+
+    def _restore(self, given: dict[Any, Any], olds: list[Any], leaves: list[Any], rows: list[Any]) -> None:
+        """Make states before a step of those after it, where the first loop has kept what a step overwrites."""
+        number = len(self.body.outputs)
+        for k, parts in self.parts.items():
+            restored = olds[k]
+            for part in parts:
+                kept: Any = self.forward.outputs[number]
+                number += 1
+                rows.append(kept)
+                leaves.append(TensorVariable(kept.type.with_shape(kept.type.shape[1:])))
+                indices = rebuild(part.indices, dict(given))
+                restored = part.restored(restored, leaves[-1], dict(zip(part.indices, indices, strict=True)))
+            olds[k] = given[self.body.inputs[len(self.sequences) + k]] = restored
 
     def _applied(
         self, leaves: list[Any], rows: list[Any], slices: list[Any], olds: list[Any], adjoints: list[Any],
-        starts: list[Any], outputs: list[Variable], sent: list[Any],
+        starts: list[Any], outputs: list[Variable], sent: list[Any], after: dict[int, Any],
     ) -> list[Variable | None]:  # fmt: skip
         shared = [o for o in dict.fromkeys(self.others) if o.type.kind in "fc" and not isinstance(o, Constant)]
         wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
         before = dict(zip(self.others, self.totals[len(self.totals) - len(self.others) :], strict=True))
         begun = {o: T.zeros_like(o) if before[o] is None else before[o] for o in shared}
         sums = {o: TensorVariable(_joint(o.type, begun[o].type)) for o in shared}
-        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others}, onto=sums)
+        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *olds, *self.others}, onto=sums)
         found = dict(zip(wrt, pulled, strict=True))
         if self.alive is not None:
             self._mask(found, leaves[-1], dict(zip(olds, sent, strict=False)), sums)
@@ -407,11 +433,12 @@ class Backward:
         summed = [o for o in shared if found[o] is not sums[o]]
         new = [T.zeros_like(olds[k]) if found[olds[k]] is None else found[olds[k]] for k in carried]
         new += [found[o] for o in summed]
+        new += [olds[k] for k in after]
         read = [k for k, s in enumerate(slices) if found.get(s) is not None]
         results = looped(
             Scan, self.count, [self._reversed(r) for r in rows], leaves,
-            [*(starts[k] for k in carried), *(begun[o] for o in summed)],
-            [*(adjoints[k] for k in carried), *(sums[o] for o in summed)],
+            [*(starts[k] for k in carried), *(begun[o] for o in summed), *(self.forward.outputs[k] for k in after)],
+            [*(adjoints[k] for k in carried), *(sums[o] for o in summed), *after.values()],
             new, [_row(found[slices[k]], slices[k]) for k in read], traced=(False,) * len(new),
         )  # fmt: skip
         ends = dict(zip(carried, results, strict=False))
@@ -456,6 +483,16 @@ class Backward:
 
     def _of_first(self, end: Any) -> TensorVariable:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def _keeping(node: Apply, parts: Mapping[int, Any]) -> Apply:
+    """Return the loop with traces of its states, but for those of `parts`: of these it keeps what a step overwrites."""
+    op: Scan = node.op  # type: ignore[assignment]
+    body = op.graph
+    kept = [part.read(body.inputs[op.sequences + k], {}) for k, several in parts.items() for part in several]
+    traced = tuple(k not in parts for k in range(len(op.traced)))
+    graph = FunctionGraph(body.inputs, [*body.outputs, *kept])
+    return Apply(replace(op, graph=graph, traced=traced), node.inputs, node.origin)
 
 
 def _with_views_inside(node: Apply) -> Apply:
