@@ -131,6 +131,9 @@ def test_recurrent_layers_are_loops() -> None:
         model = ag.from_torch(layer, (x,))
         assert "scan" in str(model.graph)
         close(model(x)[0], layer(x)[0].detach())
+        many = torch.randn(3, 7, 3)
+        opened = ag.from_torch(layer, (x,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.AUTO},))
+        close(opened(many[:, :5])[0], layer(many[:, :5])[0].detach())
 
 
 def test_compiled_training_follows_eager() -> None:
