@@ -155,7 +155,8 @@ def test_compiled_training_follows_eager() -> None:
     close(net.bn.running_var, twin.bn.running_var)
 
 
-def test_parameters_that_move_are_seen() -> None:
+@pytest.mark.parametrize("mode", [None, "NUMPY"])
+def test_parameters_that_move_are_seen(mode: Any) -> None:
     class Scaled(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -166,7 +167,7 @@ def test_parameters_that_move_are_seen() -> None:
             return torch.tanh(x * self.weight) + self.shift
 
     net, x = Scaled(), torch.randn(4)
-    compiled, other = torch.compile(net, backend=arignote), torch.randn(4)
+    compiled, other = torch.compile(net, backend=arignote, options={"mode": mode}), torch.randn(4)
     with torch.no_grad():
         for _ in range(2):
             close(compiled(x), net(x))
