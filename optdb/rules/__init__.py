@@ -197,6 +197,8 @@ def default_db() -> SequenceDB:
     db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
+    folded_since = (*both, "scan", *fewer_errors)
+    db.register("scanOp_remove_constants_and_unused_inputs1", RemoveConstants(), *folded_since, position=48.4)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)
     register_storage(db)

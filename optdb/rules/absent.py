@@ -79,9 +79,9 @@ _UNNEEDED = {
         local_conv2d_cpu local_conv2d_gradweight_cpu local_conv2d_gradinputs_cpu AbstractConvCheck
     """,
     "bodies of loops go through the passes of the query themselves": """
-        constant_folding_for_scan2 scanOp_remove_constants_and_unused_inputs1
-        scanop_remove_constants_and_unused_inputs2 scanOp_remove_constants_and_unused_inputs3
-        optimize_inner_graph ofg_inner_graph optimize_einsum_inner_graph scan_inline_invariant_constants
+        constant_folding_for_scan2 scanop_remove_constants_and_unused_inputs2
+        scanOp_remove_constants_and_unused_inputs3 optimize_inner_graph ofg_inner_graph
+        optimize_einsum_inner_graph scan_inline_invariant_constants
         scan_input_and_output_cleanup0 scan_input_and_output_cleanup1 scan_input_and_output_cleanup2
         scan_input_and_output_cleanup3 remove_constants_and_unused_inputs_scan scan_eqopt2
     """,

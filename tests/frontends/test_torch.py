@@ -131,6 +131,9 @@ def test_recurrent_layers_are_loops() -> None:
         model = ag.from_torch(layer, (x,))
         assert "scan" in str(model.graph)
         close(model(x)[0], layer(x)[0].detach())
+        many = torch.randn(3, 7, 3)
+        opened = ag.from_torch(layer, (x,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.AUTO},))
+        close(opened(many[:, :5])[0], layer(many[:, :5])[0].detach())
 
 
 def test_compiled_training_follows_eager() -> None:
@@ -152,7 +155,8 @@ def test_compiled_training_follows_eager() -> None:
     close(net.bn.running_var, twin.bn.running_var)
 
 
-def test_parameters_that_move_are_seen() -> None:
+@pytest.mark.parametrize("mode", [None, "NUMPY"])
+def test_parameters_that_move_are_seen(mode: Any) -> None:
     class Scaled(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -163,7 +167,7 @@ def test_parameters_that_move_are_seen() -> None:
             return torch.tanh(x * self.weight) + self.shift
 
     net, x = Scaled(), torch.randn(4)
-    compiled, other = torch.compile(net, backend=arignote), torch.randn(4)
+    compiled, other = torch.compile(net, backend=arignote, options={"mode": mode}), torch.randn(4)
     with torch.no_grad():
         for _ in range(2):
             close(compiled(x), net(x))

@@ -7,6 +7,7 @@ from typing import Any
 
 from .... import ops as T
 from ....control.scan import scan
+from ..symbols import lengths
 from ..table import Call, converter
 
 Step = Callable[..., list[Any]]
@@ -15,6 +16,13 @@ Step = Callable[..., list[Any]]
 def _linear(x: Any, w: Any, bias: Any) -> Any:
     y = T.matmul(x, T.swapaxes(w, 0, 1))
     return y if bias is None else y + bias
+
+
+def _linear_rows(x: Any, w: Any, bias: Any) -> Any:
+    """Return the linear map of all steps as one product of matrices, whatever the order of axes in memory."""
+    steps, batch, size = lengths(x)
+    y = _linear(T.reshape(x, (steps * batch, size)), w, bias)
+    return T.reshape(y, (steps, batch, lengths(w)[0]))
 
 
 def _parts(gates: Any, count: int) -> list[Any]:
@@ -86,7 +94,7 @@ def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_bi
     w_in, w, *rest = weights
     b_in, b = rest[:2] if has_biases else (None, None)
     project = rest[2 if has_biases else 0] if len(rest) > (2 if has_biases else 0) else None
-    gates = _linear(x, w_in, b_in)
+    gates = _linear_rows(x, w_in, b_in)
     gates = gates[::-1] if way else gates
     found = scan(
         lambda g, *s: step(g, *s, w, b, project), sequences=[gates], outputs_info=states, return_list=True

@@ -35,7 +35,7 @@ PRESENT = words("""
     local_useless_inc_subtensor_alloc local_subtensor_remove_broadcastable_index local_sumsqr2dot local_abs_lift
     local_alloc_dimshuffle local_dimshuffle_subtensor local_ultra_fast_sigmoid local_hard_sigmoid
     scanOp_remove_constants_and_unused_inputs0 scanOp_pushout_nonseqs_ops scanOp_save_mem scanOp_pushout_seqs_ops
-    scan_pushout_dot1
+    scan_pushout_dot1 scanOp_remove_constants_and_unused_inputs1
 """)
 """Entries, or classes of entries, under the same name."""
 

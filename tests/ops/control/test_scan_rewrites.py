@@ -5,6 +5,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.graph import Constant
 
 X, W, S = T.vector("x"), T.vector("w"), T.scalar("s")
 VALUES = {X: [1.0, 2.0, 3.0], W: [0.5, 0.25], S: 2.0}
@@ -54,6 +55,19 @@ def test_constants_and_what_is_not_read():
     )  # fmt: skip
     assert len(loop.inputs) == 2
     assert len(loop.op.graph.constants) == 1
+
+
+def test_constants_that_were_folded_outside_move_into_the_body():
+    h0, weights = T.matrix("h0"), np.linspace(-1, 1, 12 * 12).reshape(12, 12)
+    w = T.constant(weights)
+    f = ag.function([h0], ag.scan(lambda h: T.tanh(T.matmul(h, w.T)), outputs_info=h0, n_steps=3)[0][-1])
+    (loop,) = (node for node in f.graph.order if isinstance(node.op, T.Scan))
+    assert not any(isinstance(i, Constant) and i.ndim == 2 for i in loop.inputs)
+    assert any(c.ndim == 2 for c in loop.op.graph.constants)
+    want = start = np.ones((4, 12))
+    for _ in range(3):
+        want = np.tanh(want @ weights.T)
+    np.testing.assert_allclose(f(start), want, rtol=1e-12)
 
 
 def test_the_same_thing_given_twice():
