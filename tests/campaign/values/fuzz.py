@@ -41,7 +41,7 @@ from ..scorecard import Row, Trials
 
 PROGRAMS = 400
 SMALL = 6
-BATCH = 5
+BATCH = 4
 _TIMEOUT = 1800.0
 ATTEMPTS = 80
 """Smaller programs that are tried for a difference."""
