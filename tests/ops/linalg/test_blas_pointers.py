@@ -314,6 +314,18 @@ def check_gemv(products, trans, scales, steps):
             close(y, alpha * exact + beta * r, max(m, n), abs(alpha) * size + abs(beta) * rs)
 
 
+@pytest.mark.parametrize("trans", [0, 1])
+def test_gemv_with_one_contiguous_vector(products, trans):
+    m, n = (300, 13) if trans else (13, 300)
+    a = numbers((m, n), products.dtype, 1)
+    for x_step, y_step in ((1, 2), (2, 1), (1, -1)):
+        x = numbers((m if trans else n) * abs(x_step), products.dtype, 2)[::x_step]
+        y = numbers((n if trans else m) * abs(y_step), products.dtype, 3)[::y_step]
+        p, q, r, ps, qs, rs = wide(a.T if trans else a, x, y.copy())
+        products.gemv(a, x, y, 2, 1, trans)
+        close(y, 2 * (p @ q) + r, max(m, n), 2 * (ps @ qs) + rs)
+
+
 @pytest.mark.parametrize("trans_b", [0, 1])
 def test_few_rows_by_a_large_matrix(products, trans_b):
     for m, k, n in [(2, 301, 883), (4, 1100, 270), (3, 517, 517), (8, 513, 600)]:
