@@ -29,7 +29,6 @@ import numpy as np
 from program_trials import REFUSALS, called, differs, samples_of, shrunk
 from random_programs import Program, other_lengths
 from toy_engine import Toy
-from vocabulary_programs import vocabulary_program
 
 import arignote as ag
 from arignote.graph import FunctionGraph
@@ -38,6 +37,7 @@ from arignote.targets.named import by_name
 
 from ..children import ROOT, ending, environment
 from ..scorecard import Row, Trials
+from .vocabulary_programs import vocabulary_program
 
 PROGRAMS = 400
 SMALL = 6
