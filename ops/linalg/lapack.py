@@ -93,7 +93,7 @@ def _fortran(x: np.ndarray) -> np.ndarray:
 
 def _order(name: str, *matrices: np.ndarray) -> int:
     """Return n for matrices of n by n.  Raises LinAlgError for others, beyond whose bounds LAPACK would write."""
-    n = matrices[0].shape[-1]
+    n = int(matrices[0].shape[-1])
     if any(a.shape != (n, n) for a in matrices):
         shapes = " and ".join(str(a.shape) for a in matrices)
         raise np.linalg.LinAlgError(f"{name}: expected square matrices of one size, got {shapes}")
