@@ -18,8 +18,8 @@ from .min_cut import Network
 
 EXACT = 1500
 """Largest number of nodes for an exact cut."""
-FORBIDDEN = 1 << 62
-"""Cost of a node on an engine that cannot run it."""
+FORBIDDEN = 1 << 200
+"""Cost of a node on an engine that cannot run it: above the sum of all others, also of loops of up to 2^63 steps."""
 WINDOW = 500
 """Nodes of a window."""
 _ROUNDS = 4

@@ -1,13 +1,16 @@
 """Programs: what is a view and what is work, which memory is used when, and that equal graphs give equal text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from compiled import check, compiled
 
 from arignote import ops as T
 from arignote.cbackend.driver.driver import c_text
+from arignote.cbackend.program.buffers import assign_slots
 from arignote.cbackend.program.plan import plan
-from arignote.cbackend.program.program import Allocate, Call, Compute, Finish, Guard, Pack, Release
+from arignote.cbackend.program.program import Allocate, Buffer, Call, Compute, Finish, Guard, Pack, Release
 from arignote.cbackend.program.text.printing import program_text
 from arignote.graph import Apply, FunctionGraph
 from arignote.ops.lowered.fused import InPlace
@@ -55,6 +58,23 @@ def test_a_vector_of_no_elements_is_an_array():
     nothing = T.MakeVector()()
     graph = FunctionGraph([X], [T.concatenate([T.cast(X, "int64"), nothing[None, :]])])
     assert "vector int64" in program_text(plan(graph, strict=True))
+
+
+def test_a_buffer_takes_over_no_slot_of_another_size():
+    f = T.vector("f", "float32")
+    total = T.cast(T.sum(T.sort(f)), "float64")
+    p = program([f], [T.sum(T.sort(total + T.cast(f, "float64")))])
+    (narrow,) = (step.buffer for step in steps(p, Allocate) if step.lengths and step.dtype == "float32")
+    assert list(p.slots.values()).count(p.slots[narrow]) == 1 < len(p.slots)
+
+
+def test_what_is_handed_over_is_not_released():
+    made = program([V], [T.exp(V)])
+    (allocate,), (finish,) = steps(made, Allocate), steps(made, Finish)
+    buffer = Buffer(allocate.buffer.number)  # without memory of the caller
+    handed_over = replace(finish, array=replace(finish.array, base=buffer))
+    released, slots = assign_slots([replace(allocate, buffer=buffer), handed_over])
+    assert slots == {buffer: 0} and not [s for s in released if isinstance(s, Release)]
 
 
 def test_a_reshape_copies_what_may_not_be_contiguous():

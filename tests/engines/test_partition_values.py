@@ -123,6 +123,15 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
 
 
 @needs_runtime
+@needs_runtime
+def test_a_loop_of_any_number_of_steps_stays_where_it_runs():
+    """Its estimate is that of 2^63 steps."""
+    x = T.vector("x")
+    doubled = ag.while_loop(lambda s: s < 1.5, lambda s: s * 2, T.constant(0.25))
+    f = ag.function([x], doubled * x, mode=ag.Mode("fast_run", backend="numpy").dividing("numpy", "onnxruntime"))
+    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 2.0))
+
+
 def test_the_best_plan_of_a_half_precision_network_is_mixed():
     x, y, value = engines.network()
     f = ag.function([x], y, engines=engines.ENGINES)

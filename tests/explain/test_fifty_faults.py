@@ -12,7 +12,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.graph import Constant, leaves, rebuild
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::RuntimeWarning")]  # of constants
 MOST_NODES, MOST_LINES = 10, 15
 DTYPES = ("float64", "float32", "int64", "uint8", "int8", "bool")
 WRONG_C = {

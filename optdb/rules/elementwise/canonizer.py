@@ -144,7 +144,7 @@ def one_constant_factor(node: Node) -> Value | None:
     product = Product.of(node.out)
     constants = [f for f in (*product.above, *product.below) if is_scalar_constant(f)]
     others = len(product.above) + len(product.below) - len(constants)
-    if len(constants) < 2 or others == 0 or not (is_integer(node.out) or (is_float(node.out) and others == 1)):
+    if len(constants) < 2 or others == 0 or not (is_integer(node.out) or is_float(node.out)):
         return None
     factor = _factor(product)
     if factor is None:

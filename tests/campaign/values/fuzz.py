@@ -29,7 +29,6 @@ import numpy as np
 from program_trials import REFUSALS, called, differs, samples_of, shrunk
 from random_programs import Program, other_lengths
 from toy_engine import Toy
-from vocabulary_programs import vocabulary_program
 
 import arignote as ag
 from arignote.graph import FunctionGraph
@@ -38,10 +37,11 @@ from arignote.targets.named import by_name
 
 from ..children import ROOT, ending, environment
 from ..scorecard import Row, Trials
+from .vocabulary_programs import vocabulary_program
 
 PROGRAMS = 400
 SMALL = 6
-BATCH = 5
+BATCH = 4
 _TIMEOUT = 1800.0
 ATTEMPTS = 80
 """Smaller programs that are tried for a difference."""

@@ -315,6 +315,8 @@ ROWS = [*ARITHMETIC, *INTEGERS, *LOGIC, *STABLE, *APPROXIMATE]
 UNCHANGED = [
     ("local_mul_by_one", w * 1),  # (1 + 0i)(a + bi) has 0 * b in it, NaN where b is infinite
     ("local_log1p", T.log(T.constant(1.0) + f)),  # computed in float64, which log1p(f) would not be
+    ("local_cast_cast", T.cast(T.cast(i, "int8"), "int16")),  # the first wraps around
+    ("local_idempotent_unary", T.sign(T.sign(w))),  # rounded twice
     ("local_sub_zero", x - T.constant(-0.0)),  # -0.0 - -0.0 is 0.0
     ("local_div_by_power_of_two", x / T.constant([2.0, 3.0])),
     ("local_intdiv_by_power_of_two", u // T.constant(4, "int64")),  # the shift would be one of int64

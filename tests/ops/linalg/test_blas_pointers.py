@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import mmap
+import sys
 
 import numpy as np
 import pytest
@@ -312,6 +315,43 @@ def check_gemv(products, trans, scales, steps):
                 y[:] = np.nan
             products.gemv(a, x, y, alpha, beta, trans)
             close(y, alpha * exact + beta * r, max(m, n), abs(alpha) * size + abs(beta) * rs)
+
+
+def before_a_guard(array):
+    """A copy that ends where the process may not read on."""
+    pages = -(-array.nbytes // mmap.PAGESIZE)
+    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+    begin = pages * mmap.PAGESIZE - array.nbytes
+    guard = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+    copy = np.frombuffer(memory, array.dtype, array.size, begin).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages")
+@pytest.mark.parametrize("trans_a", [0, 1])
+@pytest.mark.parametrize("trans_b", [0, 1])
+def test_products_read_nothing_behind_their_operands(products, trans_a, trans_b):
+    for m, k, n in ((13, 40, 29), (7, 65, 50), (33, 31, 7)):
+        a = before_a_guard(numbers((k, m) if trans_a else (m, k), products.dtype, 1))
+        b = before_a_guard(numbers((n, k) if trans_b else (k, n), products.dtype, 2))
+        c = before_a_guard(np.zeros((m, n), products.dtype))
+        p, q, ps, qs = wide(a.T if trans_a else a, b.T if trans_b else b)
+        products.gemm(a, b, c, 1, 0, trans_a, trans_b)
+        close(c, p @ q, k, ps @ qs)
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+def test_gemv_with_one_contiguous_vector(products, trans):
+    m, n = (300, 13) if trans else (13, 300)
+    a = numbers((m, n), products.dtype, 1)
+    for x_step, y_step in ((1, 2), (2, 1), (1, -1)):
+        x = numbers((m if trans else n) * abs(x_step), products.dtype, 2)[::x_step]
+        y = numbers((n if trans else m) * abs(y_step), products.dtype, 3)[::y_step]
+        p, q, r, ps, qs, rs = wide(a.T if trans else a, x, y.copy())
+        products.gemv(a, x, y, 2, 1, trans)
+        close(y, 2 * (p @ q) + r, max(m, n), 2 * (ps @ qs) + rs)
 
 
 @pytest.mark.parametrize("trans_b", [0, 1])

@@ -73,6 +73,14 @@ def test_a_value_that_was_taken_is_refused():
     assert not live.may_overwrite(graph.outputs[0].owner, 0, 0)
 
 
+def test_a_view_of_a_view_is_of_the_family_of_the_first_value():
+    t = T.dot(A, B)
+    first = t[1:]
+    second = first[0]
+    aliases = Destroyers(FunctionGraph([A, B], [T.exp(second), T.sum(t)]))
+    assert aliases.root_of(first) is aliases.root_of(second) is t
+
+
 def test_inputs_and_constants_are_not():
     assert marked([A], [T.exp(A)]) == []
     assert marked([A], [T.exp(T.as_tensor(np.ones((2, 2))) + A)]) == [("exp", ((0, 0),))]
