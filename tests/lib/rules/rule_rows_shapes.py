@@ -145,6 +145,16 @@ WRITING = [
     ("local_subtensor_inc_subtensor", add_part(A, x, n)[n], A[n] + x),
     ("local_set_to_inc_subtensor", put(A, A[n] + x, n), add_part(A, x, n)),
     ("local_write_of_write_same_indices", put(put(A, x, n), y, n), put(A, y, n)),
+    (
+        "local_writes_of_all",
+        add_part(add_part(A, B[:2], slice(None, 2)), B[2:], slice(2, None)),
+        A + Join(0)(B[:2], B[2:]),
+    ),
+    (
+        "local_writes_of_all",
+        put(add_part(A, A[:, k:], slice(None), slice(k, None)), A[:, :k], slice(None), slice(None, k)),
+        Join(1)(A[:, :k], A[:, k:] + A[:, k:]),
+    ),
     ("local_useless_inc_subtensor_alloc", add_part(A, Alloc()(s, n), k), add_part(A, s, k)),
     ("local_integer_add_of_write", I + add_part(-I, j, n), add_part(I + (-I), j, n)),
     ("local_add_of_write", A + add_part(T.exp(A), x, n), add_part(A + T.exp(A), x, n)),
