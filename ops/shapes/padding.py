@@ -214,15 +214,11 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
 # --- borders of repeated elements
 
 
-_NESTED = 3
-"""Most axes that are padded at once, in 27 parts."""
-
-
 def _with_repeated(x: Any, widths: Sequence[Width], mode: str) -> TensorVariable:
     """Return `x` between borders of its own elements: joins of joins, whose parts are read from `x`."""
     axes = _padded_axes(x, widths)
-    for first in range(0, len(axes), _NESTED):
-        group = axes[first : first + _NESTED]
+    for first in range(0, len(axes), 3):  # three axes at once are 27 parts
+        group = axes[first : first + 3]
         parts = [x]
         for axis, width in group:
             parts = [piece for part in parts for piece in _bordered(part, axis, width, mode)]
