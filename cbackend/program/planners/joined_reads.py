@@ -165,9 +165,7 @@ def _launch_pieces(
                 split.append(((*starts, start.at), (*lengths, length), here))
         boxes = split
     for starts, lengths, found in boxes:
-        outputs = [
-            _window(p, _whole(r), o.axes, starts, lengths) for r, o in zip(results, kernel.outputs, strict=True)
-        ]
+        outputs = [_window(p, _whole(r), o.axes, starts, lengths) for r, o in zip(results, kernel.outputs, strict=True)]
         inputs = [_window(p, r, o.axes, starts, lengths) for r, o in zip(found, kernel.inputs, strict=True)]
         p.launch(kernel, lengths, outputs, inputs)
 
