@@ -90,10 +90,14 @@ def extent(variable: Variable, axis: int) -> Dim:
     return _symbol("extent", variable, axis) if known is None else known
 
 
-def value(variable: Variable) -> Dim:
-    """The value of an integer scalar variable; an int for a constant."""
+def value(variable: Variable, natural: bool = False) -> Dim:
+    """The value of an integer scalar variable; an int for a constant.  `natural`: it is certainly not negative."""
     data = getattr(variable, "data", None)
-    return int(data) if data is not None else _symbol("value", variable)
+    if data is not None:
+        return int(data)
+    symbol = _symbol("value", variable)
+    symbol.natural |= natural
+    return symbol
 
 
 def broadcast(dims: Iterable[Dim]) -> Dim:

@@ -41,6 +41,8 @@ class Joins:
     """Nodes of an assembled array, and parts of a join that grows."""
     few: int = 4
     """Parts of a join on which work is done one by one."""
+    pieces: int = 64
+    """Launches of a kernel that reads joins through their parts: 27 for a roll each way along three axes."""
 
 
 @record

@@ -113,25 +113,32 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
     steps = [as_tensor(s) for s in spacing] or [as_tensor(1.0)]
     if len(steps) not in (1, len(axes)) or any(s.ndim > 1 for s in steps):
         raise TypeError(f"gradient: expected one spacing, a number or a vector, or one for each of {len(axes)} axes")
-    found = [_slopes(T.moveaxis(f, k, -1), with_dtype(s, f.dtype), k)
-             for k, s in zip(axes, steps * len(axes) if len(steps) == 1 else steps, strict=True)]  # fmt: skip
+    every = steps * len(axes) if len(steps) == 1 else steps
+    found = [_slopes(f, with_dtype(s, f.dtype), k) for k, s in zip(axes, every, strict=True)]
     return found[0] if len(found) == 1 and (axis is None or np.ndim(axis) == 0) else found
 
 
 def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
-    """Return the slopes along the last axis, moved to `axis`."""
-    length = lengths_of(f)[-1]
+    """Return the slopes along `axis`."""
+    length = lengths_of(f)[axis]
     f = checked(f, T.ge(length, 2), "gradient: an axis must have 2 samples or more, got {0}", length)
     step = with_length(step, 0, length, "gradient: the coordinates of an axis") if step.ndim else step
-    rise = f[..., 1:] - f[..., :-1]
+    before, behind = (slice(None),) * axis, ["x"] * (f.ndim - axis - 1)
+
+    def part(start: int | None, stop: int | None) -> Any:
+        return f[(*before, slice(start, stop))]
+
+    first, last = part(1, 2) - part(None, 1), part(-1, None) - part(-2, -1)
     if step.ndim:
         h = step[1:] - step[:-1]
-        a, b = h[:-1], h[1:]
-        slope = rise / h
-        inside = -b / (a * (a + b)) * f[..., :-2] + (b - a) / (a * b) * f[..., 1:-1] + a / (b * (a + b)) * f[..., 2:]
+        a, b = (T.dimshuffle(d, 0, *behind) for d in (h[:-1], h[1:]))
+        left, middle, right = part(None, -2), part(1, -1), part(2, None)
+        inside = -b / (a * (a + b)) * left + (b - a) / (a * b) * middle + a / (b * (a + b)) * right
+        first, last = first / h[0], last / h[-1]
     else:
-        slope, inside = rise / step, (f[..., 2:] - f[..., :-2]) / (2 * step)
-    return T.moveaxis(T.concatenate([slope[..., :1], inside, slope[..., -1:]], -1), -1, axis)
+        inside = (part(2, None) - part(None, -2)) / (2 * step)
+        first, last = first / step, last / step
+    return T.concatenate([first, inside, last], axis)
 
 
 def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:

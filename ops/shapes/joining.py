@@ -18,7 +18,7 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked
-from .lengths import as_length, as_lengths, lengths_of, plus
+from .lengths import as_length, as_lengths, lengths_of, minus, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
 from .slices import joint_length
 
@@ -299,6 +299,12 @@ def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVariab
     return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]
 
 
+def _remainder(a: Variable, b: Variable) -> TensorVariable:
+    """Return `a` modulo a length, a constant if both are."""
+    both = isinstance(a, Constant) and isinstance(b, Constant)
+    return constant(np.mod(a.data, b.data or 1), "int64") if both else T.mod(a, b)  # type: ignore[attr-defined]
+
+
 def roll(x: TensorLike, shift: ShapeLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
     """NumPy's `roll`: elements moved on by `shift` along `axis`, those beyond the end put at the beginning.
 
@@ -313,7 +319,7 @@ def roll(x: TensorLike, shift: ShapeLike, axis: int | Sequence[int] | None = Non
         raise ValueError(f"roll: shift is {shown(given)}, expected one number for each of the axes {axes}")
     for k, by in zip(axes, shifts, strict=True):
         own = lengths_of(x)
-        cut = T.mod(T.neg(as_length(by, "roll")), own[k])
+        cut = _remainder(minus(constant(0, "int64"), as_length(by, "roll")), own[k])
         rolled = Join(k)(_part(x, k, cut, None), _part(x, k, None, cut))
-        x = reshape(rolled, own)  # says what the sum of two lengths does not: that the shape is that of x
+        x = rolled if rolled.type == x.type else reshape(rolled, own)  # its type does not say a length that is known
     return x

@@ -271,6 +271,8 @@ def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
         return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), divisor)
     if name == "right_shift" and isinstance(places := tensor_to_dim(node.inputs[1], 0), int) and 0 <= places < 63:
         return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), 1 << places)  # as rules write a division
+    if name == "mod":  # of the sign of the divisor; 0 for a divisor of 0
+        return dims.value(scalar, natural=dims.is_length(tensor_to_dim(node.inputs[1], depth - 1)))
     combine = _SEEN_THROUGH.get(name)
     if combine is None:
         return dims.value(scalar)

@@ -1,7 +1,7 @@
 """NumPy's `pad`: more elements around a tensor, computed from its outer elements.
 
-Axis after axis is padded, each with what the axes before it became: a `join` of two borders and the tensor (or the
-elements of the tensor that the index says), so gradients, C and batching are those of the ops that it is made of.
+A padded axis is a `join` of two borders and the tensor, so gradients, C and batching are those of the ops that it is
+made of.  Borders that repeat elements are read from the tensor, corners from its borders: nothing is copied but once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
-from .creation import Alloc, arange, positions
+from .creation import Alloc, positions
 from .joining import Join
 from .lengths import as_length, lengths_of, minus, plus
 
@@ -54,23 +54,27 @@ def pad(x: TensorLike, pad_width: Any, mode: str = "constant", **options: Any) -
     widths = [(_width(a), _width(b)) for a, b in pairs][: x.ndim]
     if mode in ("constant", "empty"):
         return _with_numbers(x, widths, options.get("constant_values", 0))
-    values = None if option == "reflect_type" or option not in options else _pairs(option, options[option], x.ndim)
     reflect_type = options.get("reflect_type", "even")
-    for axis, width in enumerate(widths):
-        if all(map(_is_zero, width)):
-            continue
-        if x.type.shape[axis] == 0:
-            raise ValueError(f'pad: axis {axis} of {describe(x)} has no elements to pad with; use mode "constant"')
+    if mode in _SOURCES and reflect_type == "even":
+        return _with_repeated(x, widths, mode)
+    values = None if option == "reflect_type" or option not in options else _pairs(option, options[option], x.ndim)
+    for axis, width in _padded_axes(x, widths):
         if mode == "linear_ramp":
             x = _with_ramps(x, axis, width, (constant(0), constant(0)) if values is None else values[axis])
         elif option == "stat_length":
             x = _with_statistics(x, axis, width, mode, (None, None) if values is None else values[axis])
-        elif reflect_type == "odd":
-            x = _with_odd_reflections(x, axis, width, int(mode == "symmetric"))
         else:
-            n = lengths_of(x)[axis]
-            x = T.take(x, _SOURCES[mode](_places(n, width), n), axis)
+            x = _with_odd_reflections(x, axis, width, int(mode == "symmetric"))
     return x
+
+
+def _padded_axes(x: TensorVariable, widths: Sequence[Width]) -> list[tuple[int, Width]]:
+    """Return the axes with borders, and their widths.  Raises ValueError for one without elements to repeat."""
+    found = [(axis, width) for axis, width in enumerate(widths) if not all(map(_is_zero, width))]
+    for axis, _ in found:
+        if x.type.shape[axis] == 0:
+            raise ValueError(f'pad: axis {axis} of {describe(x)} has no elements to pad with; use mode "constant"')
+    return found
 
 
 def _option_of(mode: Any, options: Mapping[str, Any]) -> str:
@@ -207,15 +211,44 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
     return _joined(x, axis, width, [with_dtype(v, x.dtype) for v in found])
 
 
-# --- reflections
+# --- borders of repeated elements
 
 
-def _places(n: Variable, width: Width) -> TensorVariable:
-    """Return the indices along an axis of length n and its borders; 0 is the first of the axis."""
-    before, after = width
-    if isinstance(before, Constant) and isinstance(after, Constant):
-        return arange(constant(-before.data, "int64"), plus(n, after))
-    return Join(0)(T.sub(positions(before), before), arange(n), T.add(positions(after), n))
+def _with_repeated(x: Any, widths: Sequence[Width], mode: str) -> TensorVariable:
+    """Return `x` between borders of its own elements: joins of joins, whose parts are read from `x`."""
+    axes = _padded_axes(x, widths)
+    for first in range(0, len(axes), 3):  # three axes at once are 27 parts
+        group = axes[first : first + 3]
+        parts = [x]
+        for axis, width in group:
+            parts = [piece for part in parts for piece in _bordered(part, axis, width, mode)]
+        for axis, width in reversed(group):
+            count = 3 - sum(map(_is_zero, width))
+            parts = [Join(axis)(*parts[k : k + count]) for k in range(0, len(parts), count)]
+        (x,) = parts
+    return as_tensor(x)
+
+
+def _bordered(x: Any, axis: int, width: Width, mode: str) -> list[TensorVariable]:
+    """Return the border before `x`, `x` itself, and the border behind it; no border of width 0."""
+    before, after = (None if _is_zero(n) else _border(x, axis, n, side, mode) for side, n in enumerate(width))
+    return [part for part in (before, x, after) if part is not None]
+
+
+def _border(x: Any, axis: int, width: Variable, side: int, mode: str) -> Any:
+    """Return the border before `x` (side 0) or behind it (side 1): a view if it is known to repeat no element."""
+    n = lengths_of(x)[axis]
+    if mode == "edge":
+        outer = T.expand_dims(T.take(x, -side, axis), axis)
+        own = lengths_of(x)
+        return T.broadcast_to(outer, (*own[:axis], width, *own[axis + 1 :]))
+    inner = int(mode == "reflect")
+    if isinstance(n, Constant) and isinstance(width, Constant) and width.data + inner <= n.data:
+        start = int(n.data - width.data) - inner if side == (mode != "wrap") else inner
+        part = _part(x, axis, start, start + int(width.data))
+        return part if mode == "wrap" else T.flip(part, axis)
+    places = T.add(positions(width), n) if side else T.sub(positions(width), width)
+    return T.take(x, _SOURCES[mode](places, n), axis)
 
 
 def _reflected(k: Any, n: Any) -> TensorVariable:

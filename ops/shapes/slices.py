@@ -37,18 +37,18 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
         return greater(difference(dims.add(length, upper or 0), lower or 0), 0)
     if upper is None and lower is not None and _negative(lower):
         return lesser(difference(0, lower), length)
-    first = 0 if lower is None else _cut_off(lower, length)
-    last = length if upper is None else _cut_off(upper, length)
+    first = 0 if lower is None else cut_off(lower, length)
+    last = length if upper is None else cut_off(upper, length)
     if first is None or last is None:
         return None
     count = difference(last, first)
     return count if at_most(first, last) else greater(count, 0)
 
 
-def _cut_off(bound: Dim, length: Dim) -> Dim | None:
+def cut_off(bound: Dim, length: Dim) -> Dim | None:
     """Return `bound` as a position between 0 and `length`; None if its sign is not known."""
     if not_negative(bound):
-        return lesser(bound, length)
+        return lesser(joint_length([bound]), length)
     return greater(dims.add(length, bound), 0) if _negative(bound) else None
 
 
@@ -90,13 +90,21 @@ def linear(*parts: Dim) -> Linear:
 
 
 def difference(a: Dim, b: Dim) -> Dim:
-    """Return a - b with common terms cancelled: (a + b) - a is b."""
+    """Return a - b with common terms cancelled: (a + b) - a is b, and a - max(a - b, 0) is min(b, a)."""
     if isinstance(b, int):
         return dims.add(a, -b)
+    if b.kind == "maximum" and any(_has_term(part, a) for part in b.args):
+        return lesser(*(difference(a, part) for part in b.args))  # type: ignore[arg-type]
     (left, m), (right, n) = linear(a), linear(b)
     if not any(symbol in left for symbol in right):
         return dims.sub(a, b)
     return _sum_of({symbol: left.get(symbol, 0) - right.get(symbol, 0) for symbol in {**left, **right}}, m - n)
+
+
+def _has_term(part: Any, term: Dim) -> bool:
+    """Whether `part` is a sum of symbols without bounds, `term` among them."""
+    terms, _ = linear(part)
+    return term in terms and all(symbol.kind not in ("maximum", "minimum") for symbol in terms)
 
 
 def _sum_of(terms: dict[Any, int], constant: int) -> Dim:

@@ -21,9 +21,10 @@ from ...ir.kernel import Kernel
 from ..accounts import Term, cost, of_calls, of_launches
 from ..planner import Planner, has_all_loops
 from ..prepared import followed
-from ..program import Array, Lengths, Program, Site, Step
+from ..program import Array, Call, Lengths, Program, Site, Step
 from .creation import fill_with, joined_lengths, parts_of
 from .indexing import fits
+from .joined_reads import plan_joined_reads
 from .views import sliced, window
 
 PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
@@ -34,6 +35,9 @@ def plan_assembled(p: Planner, node: Apply) -> None:
     """Plan the whole and its parts in it; node by node if a part might be broadcast at run time."""
     assert isinstance(node.op, Assembled)
     nodes = node.op.over(node)
+    if not isinstance(nodes[-1].op, (Join, IncSubtensor)):
+        plan_joined_reads(p, node, nodes)
+        return
     kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc, *PRODUCTS))}
     written = [n.inputs[1].owner for n in nodes if isinstance(n.op, IncSubtensor)]
     if not all(_fills(n, kernel, n in written) for n, kernel in kernels.items()):
@@ -153,6 +157,8 @@ def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     op = unmarked(site.node.op)
     assert isinstance(op, Assembled)
     order = op.graph.order
+    if not isinstance(order[-1].op, (Join, IncSubtensor)):
+        return of_launches(program, steps, [cost(order[-1])] * sum(isinstance(s, Call) and s.kernel for s in steps))
     written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
     launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
     costs = [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]

@@ -111,13 +111,19 @@ def _surely_meet(first: slice, second: slice) -> bool:
 def elementwise_of_join(node: Node, users: Users) -> Value | None:
     """Apply an op to each part of a join without other readers, if no operand is broadcast."""
     joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
-    if not joins or len(joins[0].inputs) > current().limits.joins.few:
+    if not joins or len(joins[0].inputs) > current().limits.joins.few or any(map(_is_rearranged, joins)):
         return None
     first = joins[0]
     operands = [_in_parts(i, first) for i in node.inputs]
     if None in operands:
         return None
     return first.op(*(node.op(*each) for each in zip(*operands, strict=True)))
+
+
+def _is_rearranged(join: Node) -> bool:
+    """Whether all parts are slices of one value, as those of a roll are: fused work reads these through the join."""
+    slices = [producer(part, Subtensor) for part in join.inputs]
+    return all(made is not None and made.inputs[0] is join.inputs[0].owner.inputs[0] for made in slices)  # type: ignore[union-attr]
 
 
 def _in_parts(operand: Variable, join: Node) -> Sequence[Variable] | None:

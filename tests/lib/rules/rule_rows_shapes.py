@@ -145,6 +145,16 @@ WRITING = [
     ("local_subtensor_inc_subtensor", add_part(A, x, n)[n], A[n] + x),
     ("local_set_to_inc_subtensor", put(A, A[n] + x, n), add_part(A, x, n)),
     ("local_write_of_write_same_indices", put(put(A, x, n), y, n), put(A, y, n)),
+    (
+        "local_writes_of_all",
+        add_part(add_part(M, N[:2], slice(None, 2)), N[2:], slice(2, None)),
+        M + Join(0)(N[:2], N[2:]),
+    ),
+    (
+        "local_writes_of_all",
+        put(add_part(M, N[:, 1:], slice(None), slice(1, None)), N[:, :1], slice(None), slice(None, 1)),
+        Join(1)(N[:, :1], M[:, 1:] + N[:, 1:]),
+    ),
     ("local_inc_of_set_same_indices", add_part(put(A, x, n), y, n), put(A, x + y, n)),
     ("local_inc_of_set_same_indices", add_part(put(A, 0.0, n), y, n), put(A, y, n)),
     ("local_set_of_read_same_indices", put(A, A[n], n), A),

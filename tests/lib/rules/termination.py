@@ -106,6 +106,7 @@ GONE = {
     "floor_div": words("local_zero_intdiv"),
     "gemm": words("local_gemm_to_gemv local_gemm_to_ger"),
     "imag": words("local_imag_of_real"),
+    "inc_subtensor": words("local_writes_of_all"),
     "isfinite": words("local_isfinite_of_integer"),
     "isinf": words("local_isinf_of_integer"),
     "isnan": words("local_isnan_of_integer"),
