@@ -11,7 +11,7 @@ import arignote as ag
 from arignote import ops as T
 
 onnx = pytest.importorskip("onnx")
-from program_trials import _samples, differs  # noqa: E402
+from program_trials import differs, samples_of  # noqa: E402
 
 from arignote.frontends.onnx import OnnxError, same_ops  # noqa: E402
 from arignote.graph.walk import leaves  # noqa: E402
@@ -158,7 +158,7 @@ def test_random_programs_come_back(seed):
     made, arrays = program.made(), program.arrays(program.lengths)
     given = [made[i.name] for i in program.inputs if not i.shared]
     results = [*made["outputs"], *(new for _, new in made["updates"])]
-    samples = _samples([made[i.name] for i in program.inputs], results, [arrays[i.name] for i in program.inputs])
+    samples = samples_of([made[i.name] for i in program.inputs], results, [arrays[i.name] for i in program.inputs])
     f = ag.function(given, made["outputs"], updates=made["updates"], mode="NUMPY", on_unused_input="ignore")
     try:
         saved = ag.to_onnx(f, optimized=bool(seed % 2))

@@ -1,6 +1,6 @@
 """The cases of ONNX's own conformance suite: models of one op each, with inputs and expected outputs.
 
-    python -m tests.onnx_cases > docs/onnx-conformance.md
+    python tests/lib/frontends/onnx_cases.py > docs/onnx-conformance.md
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def _same_bits(result: np.ndarray, expected: np.ndarray) -> bool:
 
 PAGE = """# ONNX conformance
 
-`python -m tests.onnx_cases` writes this page. It runs the cases of `onnx.backend.test` for ops of the standard
-domain and of `ai.onnx.ml` (onnx {version}).
+`python tests/lib/frontends/onnx_cases.py` writes this page. It runs the cases of `onnx.backend.test` for ops of the
+standard domain and of `ai.onnx.ml` (onnx {version}).
 
 Of {count} cases {passed} pass ({share:.1%}). The others are refused when the model is read, with an error that names
 the node; none gives a wrong number.

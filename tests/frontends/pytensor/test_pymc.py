@@ -105,7 +105,7 @@ def test_samplers_of_other_packages(package, script):
     if find_spec(package) is None:
         pytest.skip(f"{package} is missing")
     command = [sys.executable, "-W", "ignore", "-c", "import arignote.frontends.pytensor\n" + script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
     assert done.returncode == 0, done.stderr[-2000:]
 
 
