@@ -27,7 +27,7 @@ from ..ops.core.checks import shown
 from ..ops.core.interpret import interpret
 from ..profiling import RunProfile
 from ..record import record
-from .measuring import GAIN, Form, in_turns, speed_up
+from .forms import GAIN, Form, form_of, in_turns, speed_up
 
 KEPT = 0.95
 """Least share of the speed that the short query must keep."""
@@ -196,7 +196,7 @@ class _Ablating:
         return optimization.graph, optimization.profile.time
 
     def _form(self, graph: FunctionGraph, profile: RunProfile | None = None) -> Form:
-        return Form(self.function, {}, profile, graph)
+        return form_of(self.function, {}, profile, graph)
 
     def _of(self, graph: FunctionGraph) -> Form | None:
         """Return the compiled form of a graph, once for equal graphs; None if it cannot be compiled."""
