@@ -8,7 +8,9 @@ millisecond for any lengths.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +27,14 @@ NAMES: tuple[str, ...] = (
     "locals", "operand_bytes", "tile_bytes", "itemsize", "chunks", "is_parallel", "tiled", "unroll", "statements",
 )  # fmt: skip
 """The columns of a row; all but flags are log2(1 + amount)."""
-_COSTLY = frozenset(
-    "exp log tanh sin cos tan pow sqrt div erf expm1 log1p sigmoid softplus true_div mod".split()
-)
+_COSTLY = frozenset({
+    "exp", "log", "tanh", "sin", "cos", "tan", "pow", "sqrt", "div", "erf", "expm1", "log1p", "sigmoid", "softplus",
+    "true_div", "mod",
+})  # fmt: skip
 _FLAGS = frozenset({"is_parallel", "tiled"})
 _SHORT = 16
 """Steps below which a loop pays for its start."""
+
 
 @record
 class Sizes:
@@ -51,7 +55,7 @@ def sizes_of(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int) -> Size
                 extents[loop] = max(extents[loop], length) if length else 0
     strides = [_strides(o.axes, arrays[o.source], extents) for o in kernel.inputs]
     shapes = [tuple(1 if loop is None else extents[loop] for loop in o.axes) for o in kernel.outputs]
-    blanks = [np.broadcast_to(np.zeros((), numpy_dtype(o.dtype)), s) for o, s in zip(kernel.outputs, shapes, strict=True)]
+    written = sum(math.prod(s) * numpy_dtype(o.dtype).itemsize for o, s in zip(kernel.outputs, shapes, strict=True))
     contiguous = [_contiguous(o.axes, s) for o, s in zip(kernel.outputs, shapes, strict=True)]
     every = [*contiguous, *strides]
     values = []
@@ -61,7 +65,7 @@ def sizes_of(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int) -> Size
             values.append((name, extents[argument.loop]))
         elif isinstance(argument, Stride):
             values.append((name, every[argument.operand].get(argument.loop, 0)))
-    total = sum(a.nbytes for a in blanks) + sum(arrays[s].nbytes for s in {o.source for o in kernel.inputs})
+    total = written + sum(arrays[s].nbytes for s in {o.source for o in kernel.inputs})
     return Sizes(tuple(values), tuple(extents), total, threads)
 
 
@@ -176,7 +180,9 @@ class _Walk:
     def expression(self, expr: ir.Expr, times: float) -> None:
         if isinstance(expr, ir.Load):
             stride = self.stride(expr.index)
-            kind = "gathered" if stride is None else "fixed" if stride == 0 else "adjacent" if stride == 1 else "strided"
+            kind = (
+                "gathered" if stride is None else "fixed" if stride == 0 else "adjacent" if stride == 1 else "strided"
+            )
             self.add(kind, times)
             self.add("bytes", times * numpy_dtype(expr.dtype).itemsize * (stride != 0))
         elif isinstance(expr, ir.ScalarOp):
@@ -211,10 +217,11 @@ def _quotient(a: float, b: float) -> float:
     return a // b if b else 0.0
 
 
-_MEANING = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "int_div": _quotient,
-    "floor_div": _quotient, "mod": lambda a, b: a % b if b else 0.0, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
-    "both": lambda a, b: bool(a and b), "either": lambda a, b: bool(a or b), "cast": lambda a: a,
-    "switch": lambda c, a, b: a if c else b, "maximum": max, "minimum": min,
+_MEANING: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "int_div": _quotient, "floor_div": _quotient,
+    "mod": lambda a, b: a % b if b else 0.0, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
+    "ge": operator.ge, "eq": operator.eq, "ne": operator.ne, "both": lambda a, b: bool(a and b),
+    "either": lambda a, b: bool(a or b), "cast": lambda a: a, "switch": lambda c, a, b: a if c else b,
+    "maximum": max, "minimum": min,
 }  # fmt: skip
+"""The meaning of operations on lengths, strides and indices."""

@@ -84,9 +84,7 @@ def compiled_form(
     return Form(run, [container for container in shared if container is not None])
 
 
-def in_turns(
-    first: Form, second: Form, arrays: Sequence[np.ndarray], rounds: int
-) -> Iterator[tuple[float, float]]:
+def in_turns(first: Form, second: Form, arrays: Sequence[np.ndarray], rounds: int) -> Iterator[tuple[float, float]]:
     """Yield seconds per call of both, round by round, in alternating order: the second one finds warmer caches."""
     calls = max(1, int(_ROUND_SECONDS / max(first.seconds(arrays, 1), second.seconds(arrays, 1), 1e-7)))
     for k in range(rounds):

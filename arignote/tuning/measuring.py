@@ -13,8 +13,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import pages
 from ..cbackend import CompileError
 from ..cbackend.calls.measured import Measured

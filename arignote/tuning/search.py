@@ -1,7 +1,7 @@
 """Search among the schedules of one kernel: a model ranks candidates, the best are measured, and the model learns.
 
-Each round draws candidates near the best schedules and far from them, ranks them, and measures a few: most by rank, some
-by chance.  A model that ranks worse than chance, or predicts what is no number, is left out for this kernel, and the
+Each round draws candidates near the best schedules and far from them, ranks them, and measures a few: most by rank,
+some by chance.  A model that ranks worse than chance, or predicts what is no number, is left out for this kernel; the
 search goes on without it.  The default schedule is measured first, so that the result is never a slower one.
 """
 
@@ -58,6 +58,7 @@ class Search:
         self._waiting = [*first]
         self._since = 0
         self._distrust = 0
+        self._is_fitted = False
         self._fit()
 
     @property
@@ -140,10 +141,11 @@ class Search:
         if every:
             rows = np.array([t.row for t in every])
             self._model.fit(rows, np.log2([t.ratio for t in every]))
+            self._is_fitted = True
 
     def _guesses(self, pool: Sequence[tuple[Schedule, Kernel]]) -> np.ndarray | None:
         """Return the model's guesses; None without a model, or one whose guesses are worth nothing."""
-        if self._model is None or not pool:
+        if self._model is None or not pool or not self._is_fitted:
             return None
         rows = np.array([row_of(self._alone.row(kernel), self._base) for _, kernel in pool])
         guesses = np.asarray(self._model.predict(rows), np.float64)
