@@ -16,6 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .. import ops
+from ..calculus.calculus import grad
+from ..function.function import function
+from ..ops.core.shared import shared as shared_variable
+
 MEMBERS, HIDDEN = 4, 24
 STEPS, RATE, DECAY = 250, 0.01, 1e-3
 _FEWEST = 6
@@ -87,10 +92,7 @@ def _first(features: int) -> list[np.ndarray]:
 @cache
 def _training(features: int) -> tuple[Any, Sequence[Any]]:
     """Return a step of Adam as a compiled function, and the shared variables that it changes."""
-    import arignote as ag
-
-    ops = ag.ops
-    shared = [ag.shared(value, name=f"p{k}", shape=value.shape) for k, value in enumerate(_first(features))]
+    shared = [shared_variable(value, name=f"p{k}", shape=value.shape) for k, value in enumerate(_first(features))]
     w, b, v, c = parameters = shared[:4]
     x = ops.tensor("rows", dtype="float32", shape=(None, features))
     y = ops.fvector("targets")
@@ -99,10 +101,10 @@ def _training(features: int) -> tuple[Any, Sequence[Any]]:
     found = (hidden * v).sum(2) + c
     loss = ops.square(found - y[None, :]).mean() * MEMBERS + DECAY * (ops.square(w).sum() + ops.square(v).sum())
     updates = []
-    for p, m, s, g in zip(parameters, shared[4:8], shared[8:], ag.grad(loss, parameters), strict=True):
+    for p, m, s, g in zip(parameters, shared[4:8], shared[8:], grad(loss, parameters), strict=True):
         mean, square = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * ops.square(g)
         updates += [(m, mean), (s, square), (p, p - rate * (mean / first) / (ops.sqrt(square / second) + 1e-8))]
-    return ag.function([x, y, rate, first, second], [], updates=updates, name="cost model", threads=1), shared
+    return function([x, y, rate, first, second], [], updates=updates, name="cost model", threads=1), shared
 
 
 def rank_correlation(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:

@@ -29,6 +29,8 @@ class Tune:
     and join files of measurements.
     """
 
+    __name__: str = "tune"
+
     def __call__(
         self, function: Any, inputs: Sequence[Any] | None = None, seconds: float = 5.0, keep: bool = True,
         budget: float | str | None = None,
