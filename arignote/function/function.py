@@ -222,9 +222,14 @@ def general(function: Function) -> Function:
     return _compiled(replace(function.compilation, mode=optimization.mode), optimization, Silence())
 
 
+def compiled_as(how: Compilation) -> Function:
+    """Return the function of a compilation, optimized and compiled again."""
+    return _compiled(how, optimization_of(how), Silence())
+
+
 def divided_again(function: Function) -> Function:
     """Return the function optimized and divided among its engines again, with the times that are known now."""
-    return _compiled(function.compilation, optimization_of(function.compilation), Silence())
+    return compiled_as(function.compilation)
 
 
 def default_mode() -> Mode:
