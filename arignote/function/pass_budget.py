@@ -14,7 +14,7 @@ from typing import Any
 from ..database import optdb
 from ..engines.division.regions import inner_graph
 from ..engines.registry import engine as engine_of
-from ..graph import FunctionGraph, GraphEditor
+from ..graph import Apply, FunctionGraph, GraphEditor
 from ..optdb import Query
 from ..optdb.applier import Failures
 from ..optdb.optimizers import attempted
@@ -73,7 +73,9 @@ def estimates(mode: Mode, graph: FunctionGraph, target: Target | None = None) ->
 
 
 def _rehearsed(mode: Mode, graph: FunctionGraph) -> list[PassEstimate]:
-    editor, failures, found = GraphEditor(), Failures(False), []
+    editor, failures = GraphEditor(), Failures(False)
+    found: list[PassEstimate] = []
+    assert mode.optimizer is not None
     price = _price(graph)
     for member in optdb.query(mode.optimizer).optimizers:
         made, profile = attempted(member, graph, editor, failures)
@@ -91,7 +93,8 @@ def _price(graph: FunctionGraph) -> float:
 
 def _sample(graph: FunctionGraph) -> FunctionGraph:
     """Return some intervals of the order of a graph, as one graph."""
-    order, nodes = graph.order, []
+    order = graph.order
+    nodes: list[Apply] = []
     for k in range(_INTERVALS):
         at = (2 * k + 1) * len(order) // (2 * _INTERVALS)
         nodes += order[at : at + _INTERVAL]

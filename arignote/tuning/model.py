@@ -74,10 +74,10 @@ class Network:
             return np.zeros(len(rows))
         w, b, v, c = self._weights
         hidden = np.tanh(np.einsum("nf,mfh->mnh", self._standard(rows), w) + b)
-        return ((hidden * v).sum(-1) + c).mean(0).astype(np.float64)
+        return np.asarray(((hidden * v).sum(-1) + c).mean(0), np.float64)
 
     def _standard(self, rows: np.ndarray) -> np.ndarray:
-        return np.clip((rows - self._mean) / self._scale, -_CLIP, _CLIP).astype(np.float32)
+        return np.asarray(np.clip((rows - self._mean) / self._scale, -_CLIP, _CLIP), np.float32)
 
 
 def _first(features: int) -> list[np.ndarray]:

@@ -90,7 +90,7 @@ def load(*paths: str | os.PathLike[str]) -> Records:
         trials.add(group)
         taken.append(group)
         hints += not is_own
-    return Records(f"loaded from {', '.join(map(os.fspath, paths))}", taken, hints, skipped)
+    return Records(f"loaded from {', '.join(str(path) for path in paths)}", taken, hints, skipped)
 
 
 def merge(into: str | os.PathLike[str], *paths: str | os.PathLike[str]) -> Records:
