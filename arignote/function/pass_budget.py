@@ -98,7 +98,7 @@ def _sample(graph: FunctionGraph) -> FunctionGraph:
     for k in range(_INTERVALS):
         at = (2 * k + 1) * len(order) // (2 * _INTERVALS)
         nodes += order[at : at + _INTERVAL]
-    return inner_graph(graph, nodes)[0]
+    return inner_graph(graph, list(dict.fromkeys(nodes)))[0]
 
 
 def _floor() -> frozenset[str]:
