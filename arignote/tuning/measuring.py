@@ -73,7 +73,7 @@ class Tuning:
         self.function, self.found, self.before, self.after, self.kept = function, tuple(found), before, after, kept
         """`before` and `after` are seconds a call; `kept`: whether the cache took the winners."""
         self.notes = tuple(dict.fromkeys(notes))
-        """What was skipped, and why."""
+        """Notes on all that was skipped, with reasons."""
 
     @property
     def gain(self) -> float:

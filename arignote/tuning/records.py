@@ -26,7 +26,7 @@ FEATURES: str = f"{2 * len(NAMES)} {hashlib.sha256(' '.join(NAMES).encode()).hex
 
 
 class Records:
-    """What a file had: groups of trials that were taken, and reasons for which others were skipped."""
+    """Counts of a file: groups of trials that were taken, and reasons for which others were skipped."""
 
     def __init__(self, what: str, groups: Sequence[Group], hints: int, skipped: Mapping[str, int]) -> None:
         self.what: str = what
