@@ -64,6 +64,9 @@ class Executable(Protocol):
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None: ...
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding: ...
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None: ...
+    def watch(
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+    ) -> Callable[[list[Any]], bool] | None: ...
 
 
 class CheckedExecutable:
@@ -109,6 +112,12 @@ class CheckedExecutable:
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
         """None: there is no native entry."""
+        return None
+
+    def watch(
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+    ) -> Callable[[list[Any]], bool] | None:
+        """None: there is no builtin."""
         return None
 
     def _call(self, *arguments: Any) -> list[np.ndarray]:

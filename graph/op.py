@@ -65,6 +65,15 @@ class Op(facets.Faceted):
         """
         raise NoGradient(f"{self} has {facets.lacking(type(self), 'derivative')}")
 
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None] | None:
+        """The cotangents as by `vjp`, each added to the entry of `totals` in its place unless that is None.
+
+        None: the caller adds what `vjp` gives.  An op whose cotangents are zeros but for a part adds that part.
+        """
+        return None
+
     def jvp(self, node: Apply, tangents: Sequence[Variable | None]) -> Sequence[Variable | None] | None:
         """The tangents of the outputs, or None to derive forward mode by applying `vjp` twice."""
         return None

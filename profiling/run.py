@@ -157,6 +157,12 @@ def _module(step: StepProfile, depth: int | None) -> str:
     return ".".join(step.modules[0].split(".")[:depth]) if step.modules else "no module"
 
 
+def _module_line(step: StepProfile) -> str:
+    """The first line of a node's first module, else its first line; empty if it has none."""
+    ending = f"({step.modules[0]})" if step.modules else ""
+    return next((text for text in step.lines if text.endswith(ending)), "".join(step.lines[:1]))
+
+
 @record
 class KernelProfile:
     """All nodes together that one kernel ran."""
@@ -409,7 +415,8 @@ class RunProfile:
         """
         lines: dict[str, str] = {}
         for step in entered(self.steps):
-            lines.setdefault(_module(step, depth), step.lines[0] if step.lines else "")
+            name = _module(step, depth)
+            lines[name] = lines.get(name) or _module_line(step)
         return [
             ModuleProfile(c.name, lines[c.name], c.nodes, c.calls, c.seconds, c.bytes, c.flops)
             for c in self.costs(lambda step: _module(step, depth))

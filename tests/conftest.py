@@ -29,9 +29,9 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
-from ckernel import SHARED_FOLDER
 from draws import few_examples, with_all_examples
 from isolation import ProcessState
+from shared_files import SHARED_FOLDER
 from wide_target import WIDE
 
 from arignote.cbackend.build.toolchain import Toolchain

@@ -17,13 +17,14 @@ _LATER = {
     "global_norm": ".gradients", "in_groups": ".gradients", "with_weight_decay": ".gradients",
     "cosine": ".schedules", "cosine_restarts": ".schedules", "counter": ".schedules", "exponential": ".schedules",
     "linear": ".schedules", "one_cycle": ".schedules", "piecewise": ".schedules", "polynomial": ".schedules",
-    "staircase": ".schedules", "warmup": ".schedules",
+    "staircase": ".schedules", "warmup": ".schedules", "with_loss_scale": ".loss_scales",
 }  # fmt: skip
 """Module of each name that few programs need."""
 
 if TYPE_CHECKING:
     from .adaptive import adafactor, adamw, lamb, lion
     from .gradients import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm, in_groups, with_weight_decay
+    from .loss_scales import with_loss_scale
     from .quasi_newton import lbfgs
     from .schedules import (
         cosine,
@@ -48,7 +49,7 @@ __all__ = [
     "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "clip_by_global_norm", "clip_by_norm",
     "clip_by_value", "cosine", "cosine_restarts", "counter", "exponential", "global_norm", "in_groups", "lamb", "lbfgs",
     "linear", "lion", "momentum", "nadam", "nesterov", "one_cycle", "piecewise", "polynomial", "rmsprop", "sgd",
-    "staircase", "warmup", "with_weight_decay",
+    "staircase", "warmup", "with_loss_scale", "with_weight_decay",
 ]  # fmt: skip
 
 

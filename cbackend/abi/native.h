@@ -55,6 +55,16 @@ typedef struct ag_plain {
     i32 inputs, count, axes;      /* inputs, all arrays, the lengths of all */
 } ag_plain;
 
+/* Elements of a list of another system's objects, whose memory may move between calls. */
+typedef struct ag_watch {
+    void *(*memory)(object *it);  /* where an object of one of these types has its elements */
+    const void *types[2];
+    const i64 *places;            /* in the list */
+    void *const *expected;        /* addresses */
+    i64 count;
+    object *yes, *no;
+} ag_watch;
+
 typedef struct ag_python {
     const void *array_type;
     void (*incref)(object *it);

@@ -28,7 +28,7 @@ from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
 from .interface import Interface
-from .native import MOST_STEPS, native_bound, native_entry
+from .native import MOST_STEPS, native_bound, native_entry, native_watch
 from .output_lengths import evaluated
 from .outputs import BLOCKS, LARGE
 from .plain import PlainCall
@@ -165,6 +165,17 @@ class Caller:
         shared = any(c is not None for c in self.shared)
         if self.host.any or self.interface.updates or self.interface.in_place or shared:
             return None
+        return self._native_unit()
+
+    def watch(
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+    ) -> Callable[[list[Any]], bool] | None:
+        """Return a builtin that watches the memory of objects in a list; see `native_watch`."""
+        native = self._native_unit()
+        return None if native is None else native_watch(native, places, expected, memory, types)
+
+    def _native_unit(self) -> Library | None:
+        """Return the library of builtins; None if the toolchain fails."""
         try:
             return build_unit(NATIVE, *self.runtime.source)
         except (CompileError, OSError):

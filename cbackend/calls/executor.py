@@ -161,6 +161,12 @@ class Executable:
         caller = self._caller if binding.caller is None else binding.caller
         return caller.native_bound(binding.inputs, binding.outputs, result, other)
 
+    def watch(
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+    ) -> Callable[[list[Any]], bool] | None:
+        """Return a builtin: whether elements of a list have their memory at expected addresses; see `native_watch`."""
+        return self._caller.watch(places, expected, memory, types)
+
     @cached_property
     def c_file(self) -> CFile:
         """Return the C file, and the lines that belong to each node."""

@@ -4,3 +4,4 @@
 #include "native_entry.c"
 #include "native_bound.c"
 #include "native_plain.c"
+#include "native_watch.c"

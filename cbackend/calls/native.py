@@ -1,4 +1,4 @@
-"""The native entries, and the functions that may have them (native_entry.c, native_bound.c)."""
+"""The native entries, and the functions that may have them (native_entry.c, native_bound.c, native_watch.c)."""
 
 from __future__ import annotations
 
@@ -112,6 +112,26 @@ def native_bound(
     return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
 
 
+def native_watch(
+    native: Library, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+) -> Callable[[list[Any]], bool] | None:
+    """Return a builtin: whether the elements of a list at these places have their memory at the expected addresses.
+
+    `memory`: the address of a C function that gives the memory of an object of one or two `types`; for another type
+    the answer is False.  None where objects of this Python have another layout.
+    """
+    if not layouts_hold():
+        return None
+    watch = ffi.new("ag_watch *")
+    alive = ffi.new("i64[]", list(places) or 1), ffi.new("void *[]", [ffi.cast("void *", p) for p in expected] or 1)
+    watch.places, watch.expected, watch.count = *alive, len(places)
+    watch.memory = ffi.cast(ffi.typeof(watch.memory), memory)
+    for k in range(2):
+        watch.types[k] = ffi.cast("void *", id(types[k % len(types)]))
+    watch.yes, watch.no = ffi.cast("object *", id(True)), ffi.cast("object *", id(False))
+    return _builtin(_methods_of(native)[2], (int(ffi.cast("intptr_t", watch)), watch, alive, tuple(types)))
+
+
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
@@ -119,11 +139,11 @@ def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
     return result
 
 
-_methods: dict[bytes, tuple[int, int, Library]] = {}
+_methods: dict[bytes, tuple[int, int, int, Library]] = {}
 
 
-def _methods_of(native: Library) -> tuple[int, int, Library]:
-    """Return the addresses of the definitions of both builtins, and their library, which stays loaded for good."""
+def _methods_of(native: Library) -> tuple[int, int, int, Library]:
+    """Return the addresses of the definitions of the builtins, and their library, which stays loaded for good."""
     if native.key not in _methods:
         table = ffi.new("ag_python *")
         for field, name in _PYTHON.items():
@@ -131,10 +151,11 @@ def _methods_of(native: Library) -> tuple[int, int, Library]:
             setattr(table, field, ffi.cast(ffi.typeof(getattr(table, field)), address))
         table.array_type = ffi.cast("void *", id(np.ndarray))
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
-        entry, bound = native.lib.ag_native_method(table), native.lib.ag_bound_method()
+        made = native.lib.ag_native_method(table), native.lib.ag_bound_method(), native.lib.ag_watch_method()
         # A builtin reads its definition until it is freed, which may be after the modules of a process that ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(native.lib))
-        _methods[native.key] = int(ffi.cast("intptr_t", entry)), int(ffi.cast("intptr_t", bound)), native
+        entry, bound, watch = (int(ffi.cast("intptr_t", address)) for address in made)
+        _methods[native.key] = entry, bound, watch, native
     return _methods[native.key]
 
 

@@ -11,6 +11,7 @@
     table.py        converters by class of ops
     converters/     converters, a file a subject
     forms.py        PyTensor's types as arrays; states of random generators are in ops/random/generator_states.py
+    scipy_draws.py  draws of SciPy's distributions
     performing.py   ops without a converter, run by their own `perform`
     measuring.py    times of a model; worker.py, command.py: `python -m arignote pymc-bench`
     versions.py     the versions of PyTensor that this package knows

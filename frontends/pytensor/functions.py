@@ -81,10 +81,17 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         direct = self._direct
         if direct is _UNKNOWN:
             direct = self._direct = self._direct_call()
-        if direct is None or kwargs or output_subset is not None or not self._fits(args):
+        given = None if direct is None else self._in_order(args, kwargs) if kwargs else args
+        if given is None or output_subset is not None or not self._fits(given):
             with self._one_at_a_time, Drawing(self._generators()):  # PyTensor's cells of arguments belong to all calls
                 return super().__call__(*args, output_subset=output_subset, **kwargs)
-        return direct(*args)
+        return direct(*given)
+
+    def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Return positional and keyword arguments in the order of the inputs; None for names that PyTensor refuses."""
+        given = {self._places.get(name, -1): value for name, value in kwargs.items()}
+        missing = range(len(args), len(self._kinds))
+        return (*args, *(given[k] for k in missing)) if given.keys() == set(missing) else None
 
     def _generators(self) -> list[list[Any]]:
         """Return the cells of generators among the inputs."""
@@ -118,6 +125,8 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
             return None
         types = [self.maker.inputs[k].variable.type for k in range(count)]
         self._kinds = [(np.dtype(t.dtype), t.ndim) for t in types]
+        named = ((self.maker.inputs[k].name, self.input_storage[k]) for k in range(count))
+        self._places = {name: k for k, (name, cell) in enumerate(named) if name and self.finder[name] is cell}
         self._stored = self.input_storage[count:]
         storages = [container.storage for container in self._stored]
         updates = [(k, container.storage) for k, container in self.update_input_storage]

@@ -81,26 +81,17 @@ def runner(
     `passed`: for each input of the function the place of its argument, and whether it is a tensor; `held`: the tensors
     that shared variables read; `results`: for each result of the graph how it is made, see `Result`.
     """
-    static = [h.place for h in held]
     mutated = [h for h in held if h.mutated]
-    static_of = _getter(static)
     arrays_of = _reader(passed)
     needs_args = any(type(r) is Given for r in results)
-    pointers: list[int] = []
-    copies: list[Held] = []
+    watching = _Watch(function, held)
     one = len(results) == 1 and type(results[0]) is Whole
     as_is = all(type(r) is Whole for r in results)
     from_numpy, asarray = torch.from_numpy, np.asarray
 
-    def take(args: list[Any]) -> None:
-        pointers[:] = map(pointer_of, static_of(args))
-        for h in held:
-            h.take(args[h.place])
-        copies[:] = [h for h in held if h.is_copy]
-
     def run(args: list[Any]) -> list[Any]:
-        if static and ([*map(pointer_of, static_of(args))] != pointers or copies):
-            take(args)
+        if held and not watching.holds(args):
+            watching.take(args)
         arrays = arrays_of(args)
         kept = args[:] if needs_args else None
         args.clear()
@@ -132,6 +123,35 @@ def _reader(passed: Sequence[tuple[int, bool]]) -> Callable[[list[Any]], list[np
         places = [place for place, _ in passed]
         return lambda args: [(t.detach() if t.requires_grad else t).numpy() for t in [args[k] for k in places]]
     return lambda args: [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
+
+
+class _Watch:
+    """The tensors that shared variables read.  `holds`: whether those of a call lie where the last ones did."""
+
+    def __init__(self, function: Any, held: Sequence[Held]) -> None:
+        self.function, self.held = function, held
+        self.places: list[int] = [h.place for h in held]
+        self.holds: Callable[[list[Any]], bool] = _never
+
+    def take(self, args: list[Any]) -> None:
+        """Let the shared variables read the tensors of this call from now on."""
+        for h in self.held:
+            h.take(args[h.place])
+        self.holds = _never if any(h.is_copy for h in self.held) else self._same_memory([h.pointer for h in self.held])
+
+    def _same_memory(self, expected: list[int]) -> Callable[[list[Any]], bool]:
+        """Return whether tensors of a list lie there: a builtin, or a function of Python without a C compiler."""
+        memory = getattr(torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr", None)
+        types = (torch.Tensor, torch.nn.Parameter)
+        found = None if memory is None else self.function.executable.watch(self.places, expected, memory, types)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+        several = _getter(self.places)
+        return lambda args: [*map(pointer_of, several(args))] == expected
+
+
+def _never(args: list[Any]) -> bool:
+    return False
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:

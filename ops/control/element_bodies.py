@@ -17,6 +17,7 @@ from ...graph.ordering import ordered
 from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise
 from ..linalg.blas import Dot
+from ..lowered.assumed import AssumeEqual
 from ..lowered.fused import Fused, unmarked
 from ..reductions.reduce import Reduce
 from ..shapes.creation import Arange
@@ -90,6 +91,8 @@ class _Versions:
         self._graph = graph
         self._stores = {s: s for s in states if s.ndim}
         """The state of each version."""
+        self._same: dict[Variable, Variable] = {}
+        """The version that a view with assumed lengths shows."""
         self._sources: dict[Variable, tuple[Variable, ...]] = {}
         """The versions that a part shows, or that a vector is computed from."""
         self._computed: set[Variable] = set()
@@ -102,9 +105,10 @@ class _Versions:
         self._writers: dict[Variable, Apply] = {}
 
     def store_of(self, v: Variable) -> Variable | None:
-        return self._stores.get(v)
+        return self._stores.get(self._same.get(v, v))
 
     def _shown(self, v: Variable) -> tuple[Variable, ...]:
+        v = self._same.get(v, v)
         return self._sources.get(v, (v,))
 
     def take(self, node: Apply) -> bool:
@@ -113,6 +117,9 @@ class _Versions:
         vectors = [i for i in node.inputs if i.ndim]
         if any(isinstance(i, Constant) for i in vectors):
             return False
+        if isinstance(op, AssumeEqual):
+            self._same.update((o, self._same.get(i, i)) for o, i in zip(node.outputs, node.inputs, strict=False))
+            return self._computed.isdisjoint(vectors)
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
         if isinstance(op, (Scan, Cond, Subtensor, IncSubtensor)) and not self._computed.isdisjoint(
@@ -164,7 +171,7 @@ class _Versions:
         return all(self._write(first, new, node) for first, new in arrays)
 
     def _write(self, old: Variable, new: Variable, node: Apply) -> bool:
-        state = self._stores.get(old)
+        state, old = self.store_of(old), self._same.get(old, old)
         if state is None or old in self._writers:
             return False
         if isinstance(unmarked(node.op), Scan) and sum(old in self._shown(i) for i in node.inputs) > 1:

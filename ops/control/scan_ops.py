@@ -35,7 +35,7 @@ from ...record import record
 from ..core.backward import pull_back
 from ..core.checks import describe, require_index_scalar
 from ..core.interpret import interpret
-from ..core.namespace import T
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
 from ..shapes.specify import with_lengths_of
@@ -194,8 +194,13 @@ class Scan(TensorOp):
 
     # --- the derivative
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return Scan.vjp_onto(self, node, cotangents, [None] * len(node.inputs))
+
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None]:
         forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
-        return Backward(node, forward).cotangents(cotangents)
+        return Backward(node, forward, totals).cotangents(cotangents)
 
     def alive(self, node: Apply) -> Variable | None:
         """Return for each step whether it counts, along the first axis; None if all do."""
@@ -341,12 +346,13 @@ class Backward:
     Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
     """
 
-    def __init__(self, node: Apply, forward: Apply) -> None:
+    def __init__(self, node: Apply, forward: Apply, totals: Sequence[Variable | None]) -> None:
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
         self.forward = forward
         n, self.sequences, self.firsts, others = self.op.parts(forward)  # type: ignore[attr-defined]
         self.others = list(others)
+        self.totals: tuple[Variable | None, ...] = tuple(totals)
         self.steps: Any = ShapeI(0)(forward.outputs[0]) if node.op.until else n  # type: ignore[attr-defined]
         truncate = node.op.truncate  # type: ignore[attr-defined]
         self.count: Any = self.steps if truncate < 0 else T.minimum(self.steps, T.constant(truncate, "int64"))
@@ -359,7 +365,8 @@ class Backward:
         leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
         slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
         rows = [*self.sequences, *map(self._before, range(states))]
-        outputs = rebuild(self.body.outputs, dict(zip(self.body.inputs, [*leaves, *self.others], strict=True)))
+        given = dict(zip(self.body.inputs, [*leaves, *self.others], strict=True))
+        outputs = rebuild(self.body.outputs, given, lambda inner: _with_views_inside(inner).outputs)
         ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
         starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
         adjoints = [
@@ -389,36 +396,46 @@ class Backward:
     ) -> list[Variable | None]:  # fmt: skip
         shared = [o for o in dict.fromkeys(self.others) if o.type.kind in "fc" and not isinstance(o, Constant)]
         wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
-        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others})
+        before = dict(zip(self.others, self.totals[len(self.totals) - len(self.others) :], strict=True))
+        begun = {o: T.zeros_like(o) if before[o] is None else before[o] for o in shared}
+        sums = {o: TensorVariable(_joint(o.type, begun[o].type)) for o in shared}
+        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others}, onto=sums)
         found = dict(zip(wrt, pulled, strict=True))
         if self.alive is not None:
-            self._mask(found, leaves[-1], dict(zip(olds, sent, strict=False)))
+            self._mask(found, leaves[-1], dict(zip(olds, sent, strict=False)), sums)
         carried = [k for k, old in enumerate(olds) if old.type.kind in "fc"]
-        summed = [o for o in shared if found[o] is not None]
-        sums = [TensorVariable(o.type) for o in summed]
+        summed = [o for o in shared if found[o] is not sums[o]]
         new = [T.zeros_like(olds[k]) if found[olds[k]] is None else found[olds[k]] for k in carried]
-        new += [T.add(s, found[o]) for s, o in zip(sums, summed, strict=True)]
+        new += [found[o] for o in summed]
         read = [k for k, s in enumerate(slices) if found.get(s) is not None]
         results = looped(
             Scan, self.count, [self._reversed(r) for r in rows], leaves,
-            [*(starts[k] for k in carried), *map(T.zeros_like, summed)], [*(adjoints[k] for k in carried), *sums],
+            [*(starts[k] for k in carried), *(begun[o] for o in summed)],
+            [*(adjoints[k] for k in carried), *(sums[o] for o in summed)],
             new, [_row(found[slices[k]], slices[k]) for k in read], traced=(False,) * len(new),
         )  # fmt: skip
         ends = dict(zip(carried, results, strict=False))
-        totals = dict(zip(summed, results[len(carried) :], strict=False))
+        totals = {**before, **dict(zip(summed, results[len(carried) :], strict=False))}
         parts = dict(zip(read, results[len(new) :], strict=True))
+        rows = [self._of_sequence(s, parts[k]) if k in parts else None for k, s in enumerate(self.sequences)]
         return [
             None,
-            *(self._of_sequence(s, parts[k]) if k in parts else None for k, s in enumerate(self.sequences)),
-            *(self._of_first(ends[k]) if k in ends else None for k in range(len(self.firsts))),
+            *self._onto(1, [*rows, *(self._of_first(ends[k]) if k in ends else None for k in range(len(self.firsts)))]),
             *(totals.pop(o, None) for o in self.others),
         ]
 
-    def _mask(self, found: dict[Variable, Any], alive: Any, sent: dict[Variable, Any]) -> None:
+    def _onto(self, start: int, found: list[Any]) -> list[Any]:
+        """Return cotangents of the inputs from `start` on, added to their totals."""
+        totals = self.totals[start : start + len(found)]
+        return [t if g is None else g if t is None else T.add(t, g) for t, g in zip(totals, found, strict=True)]
+
+    def _mask(self, found: dict[Variable, Any], alive: Any, sent: dict[Variable, Any], sums: dict[Any, Any]) -> None:
         """Let steps that do not count pass the cotangents of the states on, and add nothing to others."""
         for v, g in found.items():
             if v in sent:
                 found[v] = T.switch(alive, T.zeros_like(v) if g is None else g, sent[v])
+            elif v in sums:
+                found[v] = sums[v] if g is sums[v] else T.switch(alive, g, sums[v])
             elif g is not None:
                 found[v] = T.switch(alive, g, T.zeros_like(g))
 
@@ -439,6 +456,27 @@ class Backward:
 
     def _of_first(self, end: Any) -> TensorVariable:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def _with_views_inside(node: Apply) -> Apply:
+    """Return an inner loop that takes arrays for parts of them, whose cotangents then add to those of the arrays."""
+    op = node.op
+    if not isinstance(op, Scan):
+        return node
+    outer, inner = list(node.inputs[1:]), list(op.graph.inputs)
+    images: dict[Variable, Variable] = {}
+    for k in range(op.states.stop, len(inner)):
+        made = outer[k].owner
+        if outer[k].ndim and outer[k].type.kind in "fc" and made is not None and isinstance(made.op, classes.Subtensor):
+            leaves = [i if isinstance(i, Constant) else TensorVariable(i.type, name=i.name) for i in made.inputs]
+            images[inner[k]] = made.with_inputs(tuple(leaves)).out
+            outer += [i for i in made.inputs if not isinstance(i, Constant)]
+            inner += [i for i in leaves if not isinstance(i, Constant)]
+    if not images:
+        return node
+    kept = [k for k, leaf in enumerate(inner) if leaf not in images]
+    body = FunctionGraph([inner[k] for k in kept], rebuild(op.graph.outputs, dict(images)))
+    return Apply(replace(op, graph=body), (node.inputs[0], *(outer[k] for k in kept)), node.origin)
 
 
 def _row(g: Any, slice_: Variable) -> Variable:

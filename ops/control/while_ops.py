@@ -34,6 +34,14 @@ class While(Scan):
         n, *found = mine.op.vjp(mine, [*cotangents, None, None])
         return [n, *found[:count], *found[count + 1 :]]
 
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None]:
+        count = 1 + len(self.traced)
+        mine = last_states(node)
+        found = mine.op.vjp_onto(mine, [*cotangents, None, None], [*totals[:count], None, *totals[count:]])
+        return [*found[:count], *found[count + 1 :]]
+
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         if not flags[0] and self.graph.outputs[-1] not in self._varied(flags[1:]):
             return super().batching(node, inputs, flags, examples)

@@ -22,21 +22,24 @@ def pull_back(
     constant: Collection[Variable] = (),
     known: Mapping[Variable, Variable] | None = None,
     stop_at: Collection[Variable] = (),
+    onto: Mapping[Variable, Variable] | None = None,
 ) -> list[Variable | None]:
     """Return the cotangent of each variable of `wrt`; None where nothing flows back to it.
 
     `cotangents` gives one entry an output (None: zero), of the shape and dtype of the output.  Nothing passes through
     the variables `constant`; those of `known` have the cotangent given there, whatever their users send back; what is
-    above those of `stop_at` is left out.  Nodes that are built carry the lines of the nodes they are the derivative of.
+    above those of `stop_at` is left out.  `onto`, for the body of a loop: totals to which the cotangents of variables
+    are added; all cotangents are then added in place where an op can do so (`vjp_onto`).  Nodes that are built carry
+    the lines of the nodes they are the derivative of.
     Raises NoGradient, naming the op, its line and the way out.
     """
     known, constant = known or {}, set(constant)
     order = toposort([*outputs, *known], stop_at=constant.union(stop_at))
     active = _dependents(order, wrt)
-    sums: dict[Variable, Variable] = {}
+    sums: dict[Variable, Variable] = dict(onto or {})
     for output, cotangent in zip(outputs, cotangents, strict=True):
         if cotangent is not None and output not in known and output not in constant:
-            _accumulate(sums, output, cotangent)
+            sums[output] = T.add(sums[output], cotangent) if output in sums else cotangent
     sums.update((v, g) for v, g in known.items() if v not in constant)
     with inheriting() as lines:
         for node in reversed(order):
@@ -44,10 +47,16 @@ def pull_back(
             if not any(o in active for o in node.outputs) or all(g is None for g in received):
                 continue
             lines.origin = node.origin
-            for i, sent in zip(node.inputs, _send_back(node, received), strict=True):
-                if sent is not None and i in active and i not in known and i not in constant and _moves(i):
+            taken = [i in active and i not in known and i not in constant and _moves(i) for i in node.inputs]
+            totals: Sequence[Variable | None] = [
+                sums.get(i) if takes and onto is not None and node.inputs.count(i) == 1 else None
+                for i, takes in zip(node.inputs, taken, strict=True)
+            ]
+            found, totals = _send_back(node, received, totals)
+            for i, sent, total, takes in zip(node.inputs, found, totals, taken, strict=True):
+                if sent is not None and takes:
                     _check(node, i, sent)
-                    _accumulate(sums, i, sent)
+                    sums[i] = T.add(sums[i], sent) if total is None and i in sums else sent
     return [sums.get(v) for v in wrt]
 
 
@@ -78,14 +87,13 @@ def _dependents(order: Sequence[Apply], sources: Sequence[Variable]) -> set[Vari
     return found
 
 
-def _accumulate(sums: dict[Variable, Variable], variable: Variable, cotangent: Variable) -> None:
-    before = sums.get(variable)
-    sums[variable] = cotangent if before is None else T.add(before, cotangent)
-
-
-def _send_back(node: Apply, received: Sequence[Variable | None]) -> Sequence[Variable | None]:
+def _send_back(
+    node: Apply, received: Sequence[Variable | None], totals: Sequence[Variable | None]
+) -> tuple[Sequence[Variable | None], Sequence[Variable | None]]:
+    """Return the cotangents of the inputs, and the totals that they hold already."""
     try:
-        return node.op.vjp(node, received)
+        found = node.op.vjp_onto(node, received, totals) if any(t is not None for t in totals) else None
+        return (node.op.vjp(node, received), [None] * len(totals)) if found is None else (found, totals)
     except NoGradient as reason:
         raise NoGradient(
             f"no gradient through {node}{_built_at(node.origin)}: {reason}.\n"

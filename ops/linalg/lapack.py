@@ -91,6 +91,15 @@ def _fortran(x: np.ndarray) -> np.ndarray:
     return np.array(x, order="F")
 
 
+def _order(name: str, *matrices: np.ndarray) -> int:
+    """Return n for matrices of n by n.  Raises LinAlgError for others, beyond whose bounds LAPACK would write."""
+    n = matrices[0].shape[-1]
+    if any(a.shape != (n, n) for a in matrices):
+        shapes = " and ".join(str(a.shape) for a in matrices)
+        raise np.linalg.LinAlgError(f"{name}: expected square matrices of one size, got {shapes}")
+    return n
+
+
 def lu_of(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return l and u in one m by n matrix, without the unit diagonal of l, and the row that each was swapped with."""
     m, n = a.shape
@@ -142,9 +151,9 @@ def _selected(order: str, dtype: np.dtype, parts: int) -> Any:
 def schur_of(a: np.ndarray, order: str | None = None) -> tuple[np.ndarray, np.ndarray, int]:
     """Return t, z and how many eigenvalues stand first: a = z @ t @ z^H, t (quasi-)triangular, z unitary.
 
-    Raises LinAlgError where the iteration does not converge.
+    Raises LinAlgError where the iteration does not converge, and for a matrix that is not square.
     """
-    n = a.shape[-1]
+    n = _order("schur", a)
     t, z = _fortran(a), np.zeros((n, n), a.dtype, order="F")
     if not n:
         return t, z, 0
@@ -164,9 +173,9 @@ def qz_of(a: np.ndarray, b: np.ndarray, order: str | None = None) -> tuple[Any, 
     """Return aa, bb, q, z and how many eigenvalues stand first: a = q @ aa @ z^H and b = q @ bb @ z^H, aa
     (quasi-)triangular, bb triangular.
 
-    Raises LinAlgError where the iteration does not converge.
+    Raises LinAlgError where the iteration does not converge, and for matrices that are not square or not of one size.
     """
-    n = a.shape[-1]
+    n = _order("qz", a, b)
     aa, bb = _fortran(a), _fortran(b)
     q, z = (np.zeros((n, n), a.dtype, order="F") for _ in range(2))
     if not n:
@@ -185,8 +194,13 @@ def qz_of(a: np.ndarray, b: np.ndarray, order: str | None = None) -> tuple[Any, 
 
 
 def sylvester_of(a: np.ndarray, b: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return x with a @ x + x @ b = q: Bartels and Stewart, Solution of the Matrix Equation AX + XB = C (1972)."""
+    """Return x with a @ x + x @ b = q: Bartels and Stewart, Solution of the Matrix Equation AX + XB = C (1972).
+
+    Raises LinAlgError for matrices of other sizes than the axes of q.
+    """
     m, n = q.shape
+    if (a.shape, b.shape) != ((m, m), (n, n)):
+        raise np.linalg.LinAlgError(f"solve_sylvester: a is {a.shape} and b is {b.shape}, expected {m, m} and {n, n}")
     if not q.size:
         return np.zeros_like(q)
     (r, u, _), (s, v, _) = schur_of(a), schur_of(np.conj(b.T))

@@ -76,6 +76,9 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     Axes that are certainly broadcast are summed by a `Reduce`, certainly equal ones are left alone; `SumTo` sees to the
     rest, of which only the run will show.
     """
+    made = cotangent.owner
+    if made is not None and isinstance(made.op, SumTo) and _is_broadcast(made.inputs[1]):
+        cotangent = made.inputs[0]  # `like` broadcasts to that as well
     if same_shape(cotangent, like):
         return cotangent
     sums, certain = broadcast_axes(cotangent, like)
@@ -83,6 +86,10 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
     aligned = with_kept_axes(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
     return aligned if certain else SumTo()(aligned, like)
+
+
+def _is_broadcast(v: Variable) -> bool:
+    return v.owner is not None and isinstance(v.owner.op, classes.BroadcastTo)
 
 
 def broadcast_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:

@@ -18,7 +18,6 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 from ..elementwise.records import broadcast_shapes
-from .creation import zeros_like
 from .distinct import Pointer, names_each_once, remaining
 from .indexing import (
     Spec,
@@ -32,6 +31,7 @@ from .indexing import (
     read_code,
     sliced_dims,
     sliced_lengths,
+    vjp_of_read,
     vjp_of_write,
     write_by_examples,
     write_code,
@@ -92,10 +92,12 @@ class AdvancedSubtensor(TensorOp):
         return (tuple(mine if n is None else n for n, mine in zip(found, opaque_dims(node.out), strict=True)),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (g,) = cotangents
-        x, *indices = node.inputs
-        back = None if g is None else AdvancedIncSubtensor(self.spec, set=False)(zeros_like(x), g, *indices)
-        return [back, *[None for _ in indices]]
+        return vjp_of_read(self, node, cotangents, None)
+
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None]:
+        return vjp_of_read(self, node, cotangents, totals[0])
 
 
 def _in_c_order(within: tuple[Any, ...]) -> tuple[Any, ...]:

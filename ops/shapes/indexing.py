@@ -289,10 +289,12 @@ class Subtensor(TensorOp):
         return ((*lengths, *inputs[0][len(self.spec) :]),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (g,) = cotangents
-        x, *indices = node.inputs
-        back = None if g is None else IncSubtensor(self.spec, set=False)(zeros_like(x), g, *indices)
-        return [back, *[None for _ in indices]]
+        return vjp_of_read(self, node, cotangents, None)
+
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None]:
+        return vjp_of_read(self, node, cotangents, totals[0])
 
     def views(self) -> dict[int, int]:
         return {0: 0}
@@ -348,6 +350,16 @@ class IncSubtensor(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,) = cotangents
         return vjp_of_write(self, node, g, None if g is None else Subtensor(self.spec)(g, *node.inputs[2:]))
+
+
+def vjp_of_read(
+    op: Any, node: Apply, cotangents: Sequence[Variable | None], total: Variable | None
+) -> Sequence[Variable | None]:
+    """Return the cotangents of `op(x, *indices)`, which reads a part: that of x is added to `total`, or to zeros."""
+    (g,), (x, *indices) = cotangents, node.inputs
+    kind = classes.AdvancedIncSubtensor if "a" in op.spec else IncSubtensor
+    back = total if g is None else kind(op.spec, set=False)(zeros_like(x) if total is None else total, g, *indices)
+    return [back, *[None for _ in indices]]
 
 
 def vjp_of_write(op: Any, node: Apply, g: Variable | None, part: Variable | None) -> Sequence[Variable | None]:

@@ -46,8 +46,9 @@ from .blocks import layout, neighbours, pairs, winograd
 from .blocks import pools as layout_pools
 from .conforming import TensorConform
 from .control.compositions import InlineCompositions
+from .control.counting import BoundsFromFront
 from .control.inner_graphs import InnerGraphs, LazyBranches
-from .control.scan import PushOutNonSequences, RemoveConstants, SaveMemory
+from .control.scan import PushOutNonSequences, RemoveConstants, RemoveUnread, SaveMemory
 from .control.scan_products import PushOutProducts, PushOutSums
 from .elementwise import (
     approximations,
@@ -197,6 +198,7 @@ def default_db() -> SequenceDB:
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
+    db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)
     register_storage(db)
     db.register("assumed_once", assuming.CheckedOnceOptimizer(), *run, position=48.84)
     db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
@@ -275,6 +277,7 @@ def scan_db() -> SequenceDB:
     """Return the passes over loops: work is moved to where it is done once."""
     db = SequenceDB()
     tags = ("fast_run", "fast_compile", "scan", *relaxes("errors").tags)
+    db.register("scan_bounds_from_front", BoundsFromFront(), "fast_run", "scan", position=0)
     db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"
     db.register("scanOp_pushout_nonseqs_ops", *out, position=2)

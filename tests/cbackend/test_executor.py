@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 from compiled import assert_same, check, compiled, compiled_graph, expected
-from draws import rarely_long
+from draws import mostly_long, rarely_long
 from random_graphs import random_graph
 
 from arignote import ops as T
@@ -484,21 +484,22 @@ def test_threads_share_a_function():
     assert not wrong
 
 
-def test_a_chain_of_5_000_nodes():
+@pytest.mark.parametrize("links", mostly_long([500, 2_500], {500}))
+def test_a_chain_of_two_nodes_a_link(links):
     """The compiler takes time in proportion; test_function compiles a chain of 20,000 nodes."""
     x = T.vector("x")
     y = x
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
     try:
-        for k in range(2_500):
+        for k in range(links):
             y = T.sin(y) * x if k % 3 else y + 0.125
         function = compiled([x], [y])
         value = np.array([0.5, 1.25, -0.75])
         result = function(value)
     finally:
         sys.setrecursionlimit(limit)
-    assert len(function.program.sites) > 4_000
+    assert len(function.program.sites) > 1.6 * links
     np.testing.assert_allclose(result[0], expected([x], [y], [value])[0], rtol=1e-9)
 
 

@@ -71,6 +71,13 @@ def test_slots_without_a_life_get_no_place(runtime):
     assert end == 256 and found[0][1] == 0
 
 
+def test_a_gap_is_taken_only_by_what_fits(runtime):
+    lives = [(0, 1), (0, 9), (2, 9), (2, 9)]  # the third takes most of the gap that the first leaves
+    _, found = places(runtime, lives, [4 * ALIGNMENT, 4 * ALIGNMENT, 3 * ALIGNMENT, 2 * ALIGNMENT])
+    ends = sorted((at, at + room) for at, room in found[1:])
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
 def test_those_of_a_residual_network_fit_into_the_largest_live_set(runtime):
     lives = [(4 * n, 4 * n + 9) for n in range(40)] + [(4 * n + 1, 4 * n + 3) for n in range(40)]
     sizes = [4096] * 40 + [16384 if n % 2 else 8192 for n in range(40)]

@@ -124,6 +124,22 @@ def test_no_reference_is_lost_or_kept():
     assert least == pytest.approx([0] * 4, abs=100)
 
 
+def test_a_watch_tells_whether_memory_moved():
+    memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(lambda it: it.ctypes.data)
+    first, second, third = np.ones(3), np.ones(3), np.ones(3).view(Subclass)
+    given = [None, first, 0, second, third]
+    x = T.vector("x")
+    executable = ag.function([x], x + 1).executable
+    kinds = (np.ndarray, Subclass)
+    address = ctypes.cast(memory, ctypes.c_void_p).value
+    watch = executable.watch([1, 3, 4], [a.ctypes.data for a in (first, second, third)], address, kinds)
+    assert watch(given) is True
+    others = ([*given[:3], first, third], [*given[:3], [], third], given[:4], (), None)
+    assert [watch(other) for other in others] == [False] * 5
+    assert watch() is False and watch(given, given) is False and watch(given) is True
+    assert executable.watch([], [], address, kinds)([]) is True
+
+
 SMALL = ffi.dlopen(None).AG_SMALL
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from draws import mostly_long
 
 from arignote.cbackend.abi import generate as generate_abi
 from arignote.cbackend.abi._abi import ffi
@@ -87,15 +88,22 @@ def test_there_is_one_runtime(runtime, toolchain, cache):
     assert load_runtime(toolchain, cache) is runtime
 
 
-def test_c_texts_compile_without_a_warning(toolchain, tmp_path):
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    ways = [("convolutions_float32", False), ("float32", True), ("complex128", False), ("complex128", True)]
-    products = [product_source(library, fallback=fallback) for library, fallback in ways]
-    for text in (core_source(), *products):  # the convolutions are the same with a fallback
-        (tmp_path / "code.c").write_text(text)
-        argv = [*toolchain.command, *toolchain.flags, *warnings, "-fPIC", "-c", "code.c", "-o", "code.o"]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[:2000]
+TEXTS = {
+    "core": core_source,
+    "convolutions": lambda: product_source("convolutions_float32"),  # with a fallback they are the same
+    "fallback": lambda: product_source("float32", fallback=True),
+    "complex": lambda: product_source("complex128"),
+    "complex fallback": lambda: product_source("complex128", fallback=True),
+}
+
+
+@pytest.mark.parametrize("name", mostly_long(TEXTS, {"core", "fallback"}))
+def test_c_texts_compile_without_a_warning(toolchain, tmp_path, name):
+    (tmp_path / "code.c").write_text(TEXTS[name]())
+    flags = [*toolchain.flags, "-Wall", "-Wextra", "-Werror", "-fPIC"]
+    argv = [*toolchain.command, *flags, "-c", "code.c", "-o", "code.o"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
 
 
 # ---- Pool ------------------------------------------------------------------------------------------------------------

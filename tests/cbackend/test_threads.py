@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import subprocess
@@ -318,6 +319,26 @@ def test_a_team_that_costs_time_rests_until_eight_times_the_loss_is_computed():
         assert mine[:21] == [*range(21)] and theirs[0] == 50  # 20 tasks more, then together
     finally:
         load_runtime(find_toolchain(), process_cache()).judge_team()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts by a semaphore of the C library")
+def test_threads_that_meet_in_one_share_claim_each_task_once():
+    """A helper wakes late, so the caller is done with its share first, and joins the helper in the other one."""
+    library, count, jobs = ctypes.CDLL(None), 20_000, 300
+    semaphore, found = ctypes.create_string_buffer(64), ctypes.c_int()
+    task = ffi.cast("void(*)(void *, i64)", ctypes.cast(library.sem_post, ctypes.c_void_p).value)
+    context, still = ffi.cast("void *", ctypes.addressof(semaphore)), ffi.callback("i64(void)", lambda: 0)
+    runtime = load_runtime(find_toolchain(), process_cache())
+    try:
+        runtime.judge_team(still, still)
+        for _ in range(jobs):
+            assert library.sem_init(semaphore, 0, 0) == 0
+            table = table_of_two()
+            assert not table.parallel(table, count, task, context)
+            assert library.sem_getvalue(semaphore, ctypes.byref(found)) == 0
+            assert found.value == count
+    finally:
+        runtime.judge_team()
 
 
 @pytest.mark.parametrize(("n", "threads"), [(20, 4), (300, 1), (1200, 4)])  # the BLAS does not share the first

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from draws import mostly_long, rarely_long
 
 import arignote as ag
 
@@ -91,7 +92,7 @@ def rows():
     return x
 
 
-@pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
+@pytest.mark.parametrize("aggregate", rarely_long(["SUM", "AVERAGE", "MIN", "MAX"], {"AVERAGE", "MAX"}))
 def test_regressors_of_trees(rows, aggregate):
     every = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
     for seed, (modes, tracks, base, post) in enumerate([
@@ -105,7 +106,7 @@ def test_regressors_of_trees(rows, aggregate):
         compared(made, {"x": rows})
 
 
-@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
+@pytest.mark.parametrize("post", rarely_long(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"], {"NONE", "SOFTMAX"}))
 def test_classifiers_of_trees(rows, post):
     strings = {"classlabels_strings": ["no", "yes", "perhaps"]}
     cases = [
@@ -150,7 +151,7 @@ def test_hostile_trees_are_refused(rows):
 # --- linear models and support vectors
 
 
-@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
+@pytest.mark.parametrize("post", mostly_long(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"], {"SOFTMAX"}))
 def test_linear_models(post):
     rng = np.random.default_rng(2)
     weights = rng.standard_normal((3, 5)).astype("float32").ravel().tolist()
@@ -167,7 +168,7 @@ def test_linear_models(post):
     compared(made, {"x": ROWS}, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
+@pytest.mark.parametrize("kernel", rarely_long(["LINEAR", "POLY", "RBF", "SIGMOID"], {"POLY", "SIGMOID"}))
 def test_support_vectors(kernel):
     rng = np.random.default_rng(3)
     vectors = rng.standard_normal((9, 5)).astype("float32").ravel().tolist()

@@ -152,6 +152,46 @@ def test_compiled_training_follows_eager() -> None:
     close(net.bn.running_var, twin.bn.running_var)
 
 
+def test_parameters_that_move_are_seen() -> None:
+    class Scaled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(4))
+            self.register_buffer("shift", torch.randn(4))
+
+        def forward(self, x: Any) -> Any:
+            return torch.tanh(x * self.weight) + self.shift
+
+    net, x = Scaled(), torch.randn(4)
+    compiled, other = torch.compile(net, backend=arignote), torch.randn(4)
+    with torch.no_grad():
+        for _ in range(2):
+            close(compiled(x), net(x))
+        made = graphs()[-1]
+        weight, shift = net.weight, net.shift
+        changes: tuple[Any, ...] = (
+            lambda: weight.mul_(2), lambda: setattr(weight, "data", other), lambda: setattr(shift, "data", other * 3),
+            lambda: setattr(net, "weight", torch.nn.Parameter(torch.randn(4))), lambda: weight.add_(1),
+            lambda: setattr(net, "weight", weight), lambda: setattr(net, "shift", torch.randn(4)),
+        )  # fmt: skip
+        for change in changes:
+            change()
+            for _ in range(2):
+                close(compiled(x), net(x))
+    assert graphs()[-1] is made
+
+
+def test_profiles_of_frozen_and_backward_graphs_name_modules_and_lines() -> None:
+    net, x = Net(), torch.randn(2, 3, 8, 8)
+    torch.compile(net, backend=arignote, options={"profile": True})(x).sum().backward()
+    frozen = ag.freeze(ag.from_torch(net.eval(), (x,)), profile=True)
+    frozen(x.numpy())
+    for profile in (frozen.profile, *(g.profile for g in graphs()[-2:])):
+        lines = {r.module: r.line for r in profile.by_module()}
+        assert {"conv", "head"} <= set(lines)
+        assert all("test_torch.py" in lines[name] and lines[name].endswith(f"({name})") for name in ("conv", "head"))
+
+
 def test_lengths_stay_open_and_buffers_are_written_in_place() -> None:
     def f(cache: Any, x: Any, at: Any) -> Any:
         cache.index_copy_(0, at, x)

@@ -7,15 +7,14 @@ outputs = library.run(kernel, [array, ...])
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from shared_files import made_once
 
 from arignote.cbackend.build.probe import FIRST, flags_of
 from arignote.cbackend.ctext.emit import helpers, kernel_c
@@ -27,8 +26,6 @@ FLAGS = [
     *flags_of(FIRST), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
 """The flags of the product, and warnings."""
-SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"
-"""The variable that names a folder for what the workers of one run share."""
 
 
 class Library:
@@ -83,18 +80,15 @@ class Library:
 
 def _compiled(text: str, argv: Sequence[str]) -> Path:
     """The library that `argv` makes of a C file; all workers of one run share it."""
-    key = hashlib.sha256("\0".join([*argv, text]).encode()).hexdigest()
-    folder = Path(os.environ[SHARED_FOLDER])
-    source, target, finished = (folder / f"{key}{suffix}" for suffix in (".c", ".part", ".so"))
-    with open(folder / f"{key}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not finished.exists():
-            source.write_text(text)
-            command = [*argv, str(source), "-o", str(target), "-lm"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-            assert done.returncode == 0, done.stderr[:4000]
-            target.rename(finished)
-    return finished
+
+    def make(library: Path) -> None:
+        source = library.with_suffix(".c")
+        source.write_text(text)
+        command = [*argv, str(source), "-o", str(library), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr[:4000]
+
+    return made_once(hashlib.sha256("\0".join([*argv, text]).encode()).hexdigest() + ".so", make)
 
 
 def extents_of(kernel: Kernel, inputs: Sequence[np.ndarray]) -> list[int]:

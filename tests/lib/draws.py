@@ -13,7 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-FEW = 20
+FEW = 5
 ALL = "_with_all_examples"
 _SETTINGS = "_hypothesis_internal_use_settings"
 

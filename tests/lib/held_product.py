@@ -76,8 +76,10 @@ class _Table(NamedTuple):
     table: Any
     content: Any
 
-    def is_changed(self) -> bool:
-        return bool(self.table != self.content)
+    @property
+    def live(self) -> Any:
+        """The table itself, to compare with `content`."""
+        return self.table
 
     def restore(self) -> str:
         if isinstance(self.table, dict):
@@ -97,8 +99,10 @@ class _Attributes(NamedTuple):
     owner: Any
     content: dict[str, Any]
 
-    def is_changed(self) -> bool:
-        return bool(vars(self.owner) != self.content)
+    @property
+    def live(self) -> Mapping[str, Any]:
+        """A view of the attributes, to compare with `content`."""
+        return vars(self.owner)
 
     def restore(self) -> str:
         """Bring back what was changed; a line that says so, empty if the system itself did it."""
@@ -129,6 +133,8 @@ class HeldProduct:
         self._modules: dict[str, ModuleType] = {}
         self._loaded = 0
         self._held: list[_Attributes | _Table] = []
+        self._live: list[Any] = []
+        self._contents: list[Any] = []
         arignote.optdb.fill()  # databases whose rules are registered when they are first looked at
         self._databases = [(database, dict(database._members)) for database in _databases(arignote.optdb)]
         self._state = arignote.optdb.state()
@@ -141,7 +147,8 @@ class HeldProduct:
         found = [self._load_again(name) for name, was in self._modules.items() if sys.modules.get(name) is not was]
         if len(sys.modules) != self._loaded:
             self._take_in_modules()
-        found += [held.restore() for held in self._held if held.is_changed()]
+        if self._live != self._contents:  # one comparison of all: most tests change nothing
+            found += [held.restore() for held in self._held if held.live != held.content]
         if arignote.optdb.state() != self._state:
             found += [_put_back(database, members) for database, members in self._databases]
         return [line for line in (*found, *self._other_answers()) if line]
@@ -154,6 +161,8 @@ class HeldProduct:
                 self._modules[name] = module
                 self._held += _held_in(module)
                 self._once += _found_once(module)
+        self._live = [held.live for held in self._held]
+        self._contents = [held.content for held in self._held]
 
     def _load_again(self, name: str) -> str:
         sys.modules[name] = self._modules[name]

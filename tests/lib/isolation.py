@@ -260,6 +260,11 @@ class _Remains(NamedTuple):
 
 def child_processes() -> set[int]:
     """The child processes of all threads, those included that have ended and were not waited for."""
+    with suppress(AttributeError):  # macOS of Python 3.12 and older has no waitid
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # there are none: one call of the system in place of a file for each thread
+            return set()
     children: set[int] = set()
     for task in os.listdir("/proc/self/task") if sys.platform == "linux" else ():
         with suppress(OSError), open(f"/proc/self/task/{task}/children") as listed:  # the thread may have ended by now

@@ -52,11 +52,11 @@ def _on(
     values = [arrays[i.name] for i in program.inputs]
     kept = [v.copy() for v in values]
     results = [*made["outputs"], *(new for _, new in made["updates"])]
-    samples = _samples([made[i.name] for i in program.inputs], results, values)
+    samples = samples_of([made[i.name] for i in program.inputs], results, values)
     found = []
     for function in functions:
         try:
-            found.append(_called(function, program.inputs, made, values))
+            found.append(called(function, program.inputs, made, values))
         except REFUSALS as error:
             return None if samples is None else f"{type(error).__name__}: {error}"
     for k, (before, after) in enumerate(zip(kept, values, strict=True)):
@@ -77,7 +77,7 @@ def _on(
     return None
 
 
-def _called(function: Any, inputs: Sequence[Input], made: Mapping[str, Any], values: Values) -> Values:
+def called(function: Any, inputs: Sequence[Input], made: Mapping[str, Any], values: Values) -> Values:
     """The outputs and the new values of what is updated, which begins anew each time."""
     for i, value in zip(inputs, values, strict=True):
         if i.shared:
@@ -95,7 +95,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 # --- what NumPy makes of it
 
 
-def _samples(inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> list[Values] | None:
+def samples_of(inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> list[Values] | None:
     """The results, and the results with moved numbers; None if NumPy refuses."""
     nodes = toposort(results, stop_at=set(inputs))
     with np.errstate(all="ignore"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class Program:
     outputs: tuple[str, ...]
     updates: tuple[tuple[str, str], ...] = ()
     mode: str | None = None
+    imports: ClassVar[tuple[str, ...]] = ()
+    """Lines of its code that import what forms use besides."""
 
     def build_lines(self) -> Iterator[str]:
         """Code that makes the variables, the list of outputs and the updates."""
@@ -91,7 +93,8 @@ class Program:
         """Script that shows the results of both backends."""
         arguments = [i for i in self.inputs if not i.shared]
         names = ", ".join(i.name for i in arguments)
-        lines = ["import numpy as np, arignote as ag", "from arignote import ops as T", *self.build_lines()]
+        lines = ["import numpy as np, arignote as ag", "from arignote import ops as T", *self.imports]
+        lines += self.build_lines()
         lines += [f"given = [{', '.join(i.array() for i in arguments)}]"]
         lines += [f"print(T.evaluate(outputs + [new for _, new in updates], dict(zip([{names}], given))))"]
         options = f'on_unused_input="ignore", mode={self.mode!r}'
@@ -100,9 +103,13 @@ class Program:
 
     def made(self) -> dict[str, Any]:
         """The names that the code gives values to."""
-        names: dict[str, Any] = {"np": np, "ag": ag, "T": T}
+        names = self.scope()
         exec("\n".join(self.build_lines()), names)
         return names
+
+    def scope(self) -> dict[str, Any]:
+        """The names that the forms of its steps use besides their operands."""
+        return {"np": np, "ag": ag, "T": T}
 
     def arrays(self, lengths: tuple[int, ...]) -> dict[str, np.ndarray]:
         """The array of each input for other lengths."""
@@ -210,7 +217,7 @@ class Maker:
 
     def add(self, form: str, operands: tuple[str, ...]) -> None:
         """One more step, if it can be built and its values are moderate."""
-        names = {"T": T, "ag": ag, **self.variable}
+        names = {**self.program.scope(), **self.variable}
         try:
             with np.errstate(all="ignore"):
                 made = eval(form.format(*operands), names)
@@ -264,6 +271,11 @@ def random_lengths(random: Random, large: bool = False) -> tuple[int, ...]:
 
 def random_program(seed: int) -> Program:
     """A program of up to 20 steps; one of ten is large enough for several threads."""
+    return drawn(seed, Maker, Program)
+
+
+def drawn(seed: int, maker_of: type[Maker], program_of: type[Program]) -> Program:
+    """The program of a seed, by a maker of its steps."""
     random = Random(seed)
     lengths = random_lengths(random, seed % 10 == 0)
     shapes = ["", "n", "n", "m", "k", "nm", "nm", "nm", "mn", "nk", "km", "nn", "knm", "knmn"]
@@ -275,7 +287,7 @@ def random_program(seed: int) -> Program:
     ) or (random_input(random, "x0", "n", dtype),)
     shared = random.randint(1, 2) if random.random() < 0.3 else 0
     inputs = tuple(replace(i, shared=True, layout="") if k < shared else i for k, i in enumerate(inputs))
-    maker = Maker(random, Program(lengths, inputs, (), (), (), random.choice(MODES)))
+    maker = maker_of(random, program_of(lengths, inputs, (), (), (), random.choice(MODES)))
     names, arrays = maker.program.made(), maker.program.arrays(lengths)
     maker.variable = {i.name: names[i.name] for i in inputs}
     maker.array = {i.name: arrays[i.name] for i in inputs}

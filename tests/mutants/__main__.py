@@ -90,7 +90,7 @@ def main() -> int:
         print(f"{trial.verdict:9} {trial.kind:9} {trial.name} ({trial.seconds} s) {trial.by}".rstrip(), flush=True)
         done[trial.name] = trial
         if options.save:
-            save({**load(), **done})
+            save({**load(), trial.name: trial})
     print(table(found, done))
     return int(any(trial.verdict != KILLED for trial in done.values()))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from draws import mostly_long
 
 import arignote as ag
 from arignote import ops as T
@@ -58,9 +59,11 @@ NETWORKS = {
     "two operands": lambda: conv(T.nn.silu(conv(X, kernels())), numbers(6, 8, 3, 3)),
     "products": lambda: T.relu(X[:, :, 0, :5].reshape((-1, 5)) @ columns() + numbers(8)) @ columns(8) @ numbers(8, 3),
 }
+ORDINARY = {"padded convolutions", "max pooling", "depthwise", "batch normalization", "products"}
+"""Networks of ordinary tests; the others are long."""
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", mostly_long(NETWORKS, ORDINARY))
 def test_the_function_stays_and_weights_shrink(name):
     y, value = NETWORKS[name](), numbers(2, 3, 8, 8)
     if name == "padded convolutions":

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from draws import rarely_long
 
 from arignote import tree
 from arignote.engines.device.dialects import opencl as devices
@@ -22,6 +23,15 @@ PRINTED = {
     "README.md": ["README.md:", "local_log1p", "because the mode leaves fusion out"],
     "docs/tutorials/tour.md": ["canonicalize", "halve_twice: mul(mul(u, 0.5), 0.5) -> mul(u, 0.25)", "tour.md:"],
 }
+SLOW = {
+    f"docs/howto/{name}.md"
+    for name in (
+        "build-a-network", "compute-in-16-bits", "derivatives-and-memory", "freeze-and-prune", "generate-text",
+        "make-it-faster", "quantize-a-model", "run-a-numpy-program", "run-an-onnx-model", "run-on-dask",
+        "several-engines",
+    )
+}  # fmt: skip
+"""Pages whose programs take longer than a second: long tests."""
 
 
 def blocks(path, language):
@@ -31,7 +41,7 @@ def blocks(path, language):
     return [(text.count("\n", 0, m.start()) + 2, m.group(1)) for m in found]
 
 
-@pytest.mark.parametrize("page", [name for name, path in PAGES.items() if blocks(path, "python")])
+@pytest.mark.parametrize("page", rarely_long([n for n, path in PAGES.items() if blocks(path, "python")], SLOW))
 def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
     if "onnx" in page:
         pytest.importorskip("onnx")

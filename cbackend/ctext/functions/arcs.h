@@ -1,8 +1,9 @@
 /* arcsin, arccos, arctan and arctan2 of float32 and float64: C without branches, which any compiler vectorizes.
 
    Polynomials are minimax in the relative error of the function (Remez); in the square of the argument, which is at most
-   1/3: by asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)), and by atan(x) = pi/4 + atan((x - 1) / (x + 1)) from 0.55 to 1.82.
+   1/4: by asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)), and by atan(x) = pi/4 + atan((x - 1) / (x + 1)) from 1/2 to 2.
    Masks choose the arctangent's range: gcc makes branches of nested choices, and four times as many choices of those.
+   It moves a choice between numbers behind what is computed of them, once for each use; a mask of bits stays.
    Arctangents of neighbours are in order: so are the quotients, and the error of the term that the polynomial adds to
    its argument is less than the distance of neighbours. */
 #pragma once
@@ -32,7 +33,7 @@ INLINE F ag_acos_F(F x)
     return turns * RIGHT - ((is_large ? -y : y) - turns * RIGHT_REST);
 }
 
-/* atan(x) for |x| <= 0.55 */
+/* atan(x) for |x| <= 1/2 */
 INLINE F ag_arc_of_ratio_F(F x)
 {
     const F s = x * x;
@@ -43,7 +44,7 @@ INLINE F ag_arc_of_ratio_F(F x)
 INLINE F ag_atan_F(F x)
 {
     const F a = fabs_F(x);
-    const U bits = ag_bits_F(a), not_small = -(U)!(a < LOW_ARC), not_large = -(U)!(a > HIGH_ARC);
+    const U bits = ag_bits_F(a), not_small = -(U)!(a < (F)0.5), not_large = -(U)!(a > 2);
     const F over = ag_from_bits_F(bits & not_large) - ag_from_bits_F(ONE_BITS & not_small);
     const F under = ag_from_bits_F(bits & not_small) + ag_from_bits_F(ONE_BITS & not_large);
     const F turns = ag_from_bits_F(ONE_BITS & not_small) + ag_from_bits_F(ONE_BITS & ~not_large);
@@ -53,16 +54,17 @@ INLINE F ag_atan_F(F x)
 
 INLINE F ag_atan2_F(F y, F x)
 {
-    const F less = (fabs_F(x) > HUGE_SIDE) | (fabs_F(y) > HUGE_SIDE) ? (F)0.25 : (F)1; /* no sum overflows */
-    const F more = (fabs_F(x) < 1) & (fabs_F(y) < 1) ? (F)16777216 : (F)1; /* LOW_ARC times a subnormal number is exact enough */
-    const F a = fabs_F(y) * less * more, b = fabs_F(x) * less * more, low = a > b ? b : a, high = a > b ? a : b;
-    const U steep = -(U)(a > b), left = -(ag_bits_F(x) >> TOP), flips = (steep ^ left) & SIGN_BIT;
-    const U middle = -(U)((low > LOW_ARC * high) | (low == INFINITY));
+    const F a = fabs_F(y), b = fabs_F(x), longer = a > b ? a : b;
+    const U up = ag_bits_F(a) ^ ag_bits_F(y), left = ag_bits_F(b) ^ ag_bits_F(x);
+    const U steep = -(U)(a > b), huge = -(U)(longer > HUGE_SIDE), flips = (steep & SIGN_BIT) ^ left;
+    const F scale = ag_from_bits_F(ONE_BITS ^ (huge & (ONE_BITS ^ QUARTER_BITS))); /* no sum overflows */
+    const F high = longer * scale, low = (a > b ? b : a) * scale;
+    const U middle = -(U)!(low <= high - low), differ = -(U)(low != high);
     const F over = low - ag_from_bits_F(ag_bits_F(high) & middle);
     const F ratio = over / (high + ag_from_bits_F(ag_bits_F(low) & middle));
-    const F arc = ag_arc_of_ratio_F(low == high ? 0 : ratio); /* 0 / 0 and inf - inf, too */
-    const F quarters = ag_from_bits_F((ONE_BITS & steep) | (TWO_BITS & left & ~steep));
+    const F arc = ag_arc_of_ratio_F(ag_from_bits_F(ag_bits_F(ratio) & differ)); /* 0 of 0 / 0 and inf - inf, too */
+    const F quarters = a > b ? 1 : ag_from_bits_F(left >> 1); /* half the bits of -0 are those of 2 */
     const F turns = quarters + ag_from_bits_F((HALF_BITS & middle) ^ flips);
     const F rest = ag_fma_F(turns, RIGHT_REST, ag_from_bits_F(ag_bits_F(arc) ^ flips));
-    return copysign_F(ag_fma_F(turns, RIGHT, rest), y);
+    return ag_from_bits_F(ag_bits_F(ag_fma_F(turns, RIGHT, rest)) ^ up);
 }

@@ -131,17 +131,36 @@ INLINE F ag_sigmoid_F(F x)
     return LESS / (LESS + ag_fma_F(ag_small_expm1_F(r), power, power));
 }
 
+/* 2 atanh(s / 2) for 0 <= s <= 2/3 */
+INLINE F ag_twice_atanh_F(F s)
+{
+    const F t = s * ((F)0.25 * s);
+    POLYNOMIAL(F, p, t, LOG1P_SERIES);
+    return ag_fma_F(s * t, p, s);
+}
+
 /* log(1 + exp(x)) for x <= 0: 2 atanh(e / (e + 2)), where e = exp(x) */
 INLINE F ag_log1p_exp_F(F x)
 {
-    const F e = ag_exp_below_F(x), s = e / (e + 2), t = s * s;
-    POLYNOMIAL(F, p, t, LOG1P_SERIES);
-    return 2 * ag_fma_F(s * t, p, s);
+    const F e = ag_exp_below_F(x);
+    return ag_twice_atanh_F(2 * e / (e + 2));
 }
 
+/* max(x, 0) + 2 atanh(1 / (1 + 2 e)), where e = exp(|x|): the quotient never rises where e grows, and from log(3) on it
+   falls by less than x grows.  Between 0 and log(3) it is log(2) + 2 atanh((e - 1) / (e + 3)), of which nothing falls.
+   All parts of a quotient are multiplied by LESS, so that nothing overflows. */
 INLINE F ag_softplus_F(F x)
 {
-    return (x > 0 ? x : 0) + ag_log1p_exp_F(-fabs_F(x));
+    F y = fabs_F(x);
+    y = y > -(LEAST) ? -(LEAST) : y;
+    const F shifted = ag_fma_F(y, PER_LOG2, BIASED_LESS), k = shifted - BIASED_LESS;
+    const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
+    const F power = ag_from_bits_F(ag_bits_F(shifted) << MANTISSA);
+    const F e = ag_fma_F(ag_small_expm1_F(r), power, power);
+    const U plus = -(U)(x > 0), near = plus & -(U)(x < LOG_3);
+    const F over = ag_fma_F(ag_from_bits_F(ag_bits_F(e) & near), 2, near ? -2 * LESS : LESS);
+    const F under = e + (near ? 3 * LESS : (F)0.5 * LESS);
+    return (near ? LOG_2 : ag_from_bits_F(ag_bits_F(x) & plus)) + ag_twice_atanh_F(over / under);
 }
 
 INLINE F ag_logaddexp_F(F a, F b)

@@ -27,6 +27,7 @@
 #define LEAST_OF_EXPM1 -20.0f
 #define MOST_OF_SINH 89.6f
 #define LOG_2 0x1.62e430p-1f
+#define LOG_3 0x1.193eap+0f
 /* so small that x stands for x + x^2 / 2, and for x + x^3 / 6 */
 #define TINY 0x1p-26f
 #define SMALL 0x1p-13f
@@ -50,13 +51,10 @@
 #define RIGHT_REST -0x1.777a5cp-25f
 #define HALF_RIGHT 0x1.921fb6p-1f
 #define HALF_RIGHT_REST -0x1.777a5cp-26f
-/* between these numbers an arctangent is that of (x - 1) / (x + 1) and pi / 4 */
-#define LOW_ARC 0.55f
-#define HIGH_ARC 1.82f
 #define HUGE_SIDE 0x1p126f
+#define QUARTER_BITS 0x3e800000u
 #define HALF_BITS 0x3f000000u
 #define ONE_BITS 0x3f800000u
-#define TWO_BITS 0x40000000u
 #define SIGN_BIT 0x80000000u
 /* numbers below this one are multiplied by a cube, or the last bits of the rest would be those of a subnormal number */
 #define SMALL_CUBE 0x1p-100f
@@ -108,9 +106,9 @@
 /* (asin(x) - x) / x^3: to 2^-27 and 2^-55 */
 #define ASIN_SERIES \
     0x1.5555c8p-3f, 0x1.330204p-4f, 0x1.747bb6p-5f, 0x1.8c3e88p-6f, 0x1.595c1ap-5f
-/* (atan(x) - x) / x^3: to 2^-28 and 2^-55; of 1 it is pi / 4, rounded */
+/* (atan(x) - x) / x^3 for |x| <= 1/2: to 2^-27 and to 2^-57 */
 #define ATAN_SERIES \
-    -0x1.55554ap-2f, 0x1.99938ap-3f, -0x1.240b9cp-3f, 0x1.bc2986p-4f, -0x1.389064p-4f, 0x1.1655f2p-5f
+    -0x1.555512p-2f, 0x1.997b06p-3f, -0x1.2249b2p-3f, 0x1.9ffb92p-4f, -0x1.a3da6ep-5f
 /* ((1 - h)^(-1/3) - 1) / h for -0.09 <= h <= 0.112: to 2^-16 and 2^-31 */
 #define CUBE_ROOT_SERIES \
     0x1.54fc14p-2f, 0x1.c7ccdap-3f, 0x1.c77352p-3f

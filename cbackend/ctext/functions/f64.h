@@ -27,6 +27,7 @@
 #define LEAST_OF_EXPM1 -40.0
 #define MOST_OF_SINH 710.6
 #define LOG_2 0x1.62e42fefa39efp-1
+#define LOG_3 0x1.193ea7aad030bp+0
 /* so small that x stands for x + x^2 / 2, and for x + x^3 / 6 */
 #define TINY 0x1p-55
 #define SMALL 0x1p-28
@@ -50,13 +51,10 @@
 #define RIGHT_REST 0x1.1a62633145c07p-54
 #define HALF_RIGHT 0x1.921fb54442d18p-1
 #define HALF_RIGHT_REST 0x1.1a62633145c07p-55
-/* between these numbers an arctangent is that of (x - 1) / (x + 1) and pi / 4 */
-#define LOW_ARC 0.55
-#define HIGH_ARC 1.82
 #define HUGE_SIDE 0x1p1022
+#define QUARTER_BITS 0x3fd0000000000000u
 #define HALF_BITS 0x3fe0000000000000u
 #define ONE_BITS 0x3ff0000000000000u
-#define TWO_BITS 0x4000000000000000u
 #define SIGN_BIT 0x8000000000000000u
 /* numbers below this one are multiplied by a cube, or the last bits of the rest would be those of a subnormal number */
 #define SMALL_CUBE 0x1p-960
@@ -104,11 +102,11 @@
     0x1.555555555539p-3, 0x1.333333336e836p-4, 0x1.6db6db4277b7ep-5, 0x1.f1c72c3a11c8dp-6, 0x1.6e89f4210188fp-6, \
     0x1.1c6be3bb9ba45p-6, 0x1.c6fd943901d2dp-7, 0x1.8ec4401519822p-7, 0x1.abc3abe98815ap-8, 0x1.3ffd23694f232p-6, \
     -0x1.09e126d79824ap-6, 0x1.057271787ade3p-5
-/* (atan(x) - x) / x^3: to 2^-28 and 2^-55; of 1 it is pi / 4, rounded */
+/* (atan(x) - x) / x^3 for |x| <= 1/2: to 2^-27 and to 2^-57 */
 #define ATAN_SERIES \
-    -0x1.5555555555534p-2, 0x1.99999999953c4p-3, -0x1.24924922fdb9bp-3, 0x1.c71c713333375p-4, -0x1.745d0745e438bp-4, \
-    0x1.3b129347a9318p-4, -0x1.11037f91a7b1cp-4, 0x1.e0facaf1390b7p-5, -0x1.a9ad920c2fb33p-5, 0x1.6e3f3b0d9e1bap-5, \
-    -0x1.1a09350598ff8p-5, 0x1.4958b8d66d87bp-6, -0x1.9c2026daeed1bp-8
+    -0x1.5555555555516p-2, 0x1.999999999113dp-3, -0x1.249249215db8ap-3, 0x1.c71c7090d6f14p-4, -0x1.745cf4c93d5b7p-4, \
+    0x1.3b113d9fb807bp-4, -0x1.10f31db4167fep-4, 0x1.dfe963f2b91b5p-5, -0x1.a3980a6d9df4ep-5, 0x1.56f4bd76a3827p-5, \
+    -0x1.c17c6c6381e39p-6, 0x1.4b7f3542989fep-7
 /* ((1 - h)^(-1/3) - 1) / h for -0.09 <= h <= 0.112: to 2^-16 and 2^-31 */
 #define CUBE_ROOT_SERIES \
     0x1.555557181b396p-2, 0x1.c71c71ab50218p-3, 0x1.61f11eb92d23dp-3, 0x1.26fb49beda7b5p-3, 0x1.04bab1836b977p-3, \

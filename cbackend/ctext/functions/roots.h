@@ -6,14 +6,14 @@
 INLINE F ag_cbrt_F(F x)
 {
     const b8 is_small = fabs_F(x) < SMALL_CUBE;
-    const F b = is_small ? x * LARGER_CUBE : x, a = fabs_F(b), guess = GUESS_FROM;
+    const F b = x * (is_small ? LARGER_CUBE : 1), a = fabs_F(b), guess = GUESS_FROM;
     const F y0 = GUESSED, h = ag_fma_F(-(a * y0), y0 * y0, 1);
     POLYNOMIAL(F, p, h, CUBE_ROOT_SERIES);
     const F y = ag_fma_F(y0 * h, p, y0), square = y * y, root = b * square;
     const F twice = root * root, less = ag_fma_F(root, root, -twice);
-    const F rest = ag_fma_F(-less, root, ag_fma_F(-twice, root, b));
-    const F result = ag_fma_F(rest * (F)(1.0 / 3), square, root) * (is_small ? ROOT_OF_LARGER : 1);
-    return (a > 0) & (a < INFINITY) ? result : x;
+    const F more = ag_fma_F(less, root, ag_fma_F(twice, root, -b)); /* 0 of either zero, so that both stay */
+    const F result = ag_fma_F(more, square * (F)(-1.0 / 3), root) * (is_small ? ROOT_OF_LARGER : 1);
+    return a < INFINITY ? result : x;
 }
 
 /* Both numbers are divided by a power of two near the larger one. */

@@ -20,6 +20,7 @@ from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
 from ....ops.linalg.blas import Dot
+from ....ops.lowered.assumed import AssumeEqual
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.creation import Arange
@@ -152,6 +153,8 @@ class _Writer(Vectors):
         elif isinstance(op, IncSubtensor):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
+        elif isinstance(op, AssumeEqual):
+            found = _with_lengths(op, *op.parts(given))
         elif isinstance(op, ShapeI):
             found = [given[0].lengths[op.axis]]
         elif isinstance(op, Arange):
@@ -299,3 +302,11 @@ class _Writer(Vectors):
                   (ir.Return(ir.Const("int32", _STOPPED)),)),
         ]  # fmt: skip
         self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), strip))
+
+
+def _with_lengths(op: AssumeEqual, views: Sequence[View], lengths: Sequence[ir.Expr]) -> list[View]:
+    """Return the views with the names of lengths that theirs are equal to."""
+    known = [list(view.lengths) for view in views]
+    for (number, axis), length in zip(op.axes, lengths, strict=True):
+        known[number][axis] = length
+    return [replace(view, lengths=tuple(own)) for view, own in zip(views, known, strict=True)]

@@ -94,6 +94,12 @@ class Statements(Scalars):
             self._counts_from_front(found)
         return found
 
+    def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
+        """Return a scalar operation on values; an index that is not negative is its maximum with 0."""
+        if name == "maximum" and dtype == "int64" and args[1] == ir.ZERO and self.is_not_negative(args[0]):
+            return args[0]
+        return super().op(name, dtype, *args)
+
     def is_not_negative(self, expr: ir.Expr) -> bool:
         """Whether an index certainly counts from the front."""
         if isinstance(expr, ir.Const):

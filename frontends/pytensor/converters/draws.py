@@ -16,6 +16,7 @@ from ....ops.random.draw_parameters import draw_lengths
 from ....ops.random.generator_states import STATE_DTYPE, borrowed_generator, draws_in_c
 from ....ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
 from ....record import record
+from ..scipy_draws import drawn
 from ..table import Call, converter
 from .scalars import as_dtype
 
@@ -51,8 +52,10 @@ class Draw(ForeignOp):
         if self.lengths is not None:
             size, rest = tuple(int(n) for n in rest[: self.lengths]), rest[self.lengths :]
         view = borrowed_generator(state)
-        found = np.asarray(self.random_op.rng_fn(view.generator, *rest, size), dtype=self.result.dtype)
-        return view.read(), found
+        found = drawn(self.random_op, view.generator, rest, size)
+        if found is None:
+            found = self.random_op.rng_fn(view.generator, *rest, size)
+        return view.read(), np.asarray(found, dtype=self.result.dtype)
 
 
 @converter(RandomVariable)
@@ -70,8 +73,6 @@ def draw(call: Call, state: Any, size: Any, *parameters: Any) -> Any:
             return found[0], as_dtype(found[1], output.dtype)
     op = Draw(call.op, None if lengths is None else len(lengths), TensorType(output.dtype, tuple(output.shape)))
     return outputs_of(op, state, *(lengths or ()), *parameters)
-
-
 
 
 def _in_c(op: Any, state: Any, lengths: list[Any] | None, parameters: tuple[Any, ...]) -> tuple[Any, Any] | None:

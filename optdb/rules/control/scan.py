@@ -14,6 +14,8 @@ from typing import ClassVar
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, rebuild, toposort
 from ....ops.control.scan_ops import Scan
 from ....ops.core.tensor import TensorVariable
+from ....ops.elementwise.records import maximum
+from ....ops.lowered.assumed import AssumeEqual
 from ....ops.shapes.indexing import Subtensor
 from ....profiling import OptimizerProfile
 from ....record import record
@@ -58,6 +60,19 @@ class SaveMemory(Optimizer):
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
 
+@record(kw_only=True)
+class RemoveUnread(Optimizer):
+    """Drops inputs that optimized bodies do not read, and then loops that made them."""
+
+    contract: ClassVar[Contract | None] = relaxes("errors")
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        found = graph
+        while (smaller := _slimmed(with_loops(found, without_constants))) is not found:
+            found = smaller
+        return admitted(graph, found, self.name, editor), OptimizerProfile()
+
+
 def with_loops(graph: FunctionGraph, change: Callable[[Apply], Apply | None]) -> FunctionGraph:
     """Return the graph with each loop replaced by the result of `change`."""
     return over_loops(graph, lambda node: (change(node) or node).outputs)
@@ -81,9 +96,10 @@ def pushed_out(node: Apply) -> Apply | None:
     body, first = op.graph, op.states.stop
     steady = set(body.inputs[first:])
     moved: dict[Variable, None] = {}
+    told = _told(body)
     for inner in body.order:
-        plain = not inner.op.fallible and all(i in steady or isinstance(i, Constant) for i in inner.inputs)
-        if plain and any(i in steady for i in inner.inputs):
+        known = all(i in steady or isinstance(i, Constant) for i in inner.inputs)
+        if known and not inner.op.fallible and inner not in told and any(i in steady for i in inner.inputs):
             steady.update(inner.outputs)
         else:
             moved.update(dict.fromkeys(i for i in inner.inputs if i in steady and i.owner is not None))
@@ -95,6 +111,20 @@ def pushed_out(node: Apply) -> Apply | None:
     outputs = rebuild(body.outputs, dict(leaves))
     graph = FunctionGraph([*body.inputs, *leaves.values()], outputs)
     return Apply(replace(op, graph=graph), (*node.inputs, *outside), node.origin)
+
+
+def _told(body: FunctionGraph) -> set[Apply]:
+    """Return the nodes that tell rules of a body what is known of its integers: lengths, and clamped bounds of slices.
+
+    `assume_equal` and `scan_bounds_from_front` make them.
+    """
+    lengths = [n for node in body.order if isinstance(node.op, AssumeEqual) for n in node.op.parts(node.inputs)[1]]
+    return {*toposort(lengths), *filter(_is_clamped, body.order)}
+
+
+def _is_clamped(node: Apply) -> bool:
+    bound = node.inputs[-1] if node.op is maximum and node.out.dtype == "int64" else None
+    return isinstance(bound, Constant) and not bound.ndim and bool(bound.data == 0)
 
 
 # --- into the loop

@@ -16,6 +16,7 @@ from functools import reduce
 import numpy as np
 
 from ....graph import Constant, Variable
+from ....graph.provenance import inheriting, union
 from ....ops.core.tensor import TensorConstant, constant
 from ....ops.elementwise.records import add, mul, sub, true_div
 from ....ops.linalg.blas import Dot, Dot22, MatMul
@@ -40,7 +41,8 @@ def factor_folded(node: Node, users: Users) -> Variable | None:
     scale = _scale(chain, product)
     if scale is None or _is_multiplied(node, users, product):
         return None
-    made = _scaled(product, scale)
+    with inheriting(union(product.origin, node.origin)):
+        made = _scaled(product, scale)
     if made is None or shifted is None or place is None:
         return made
     shifts = [s for i in shifted.inputs if i is not inner and (s := _times(i, product, scale)) is not None]

@@ -14,7 +14,7 @@ loop has them, so that nothing fails in the middle of a loop; the body repeats t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar
@@ -27,7 +27,7 @@ from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.indexing import IncSubtensor, part_dims
-from ....ops.shapes.lengths import ShapeI, dim_to_tensor
+from ....ops.shapes.lengths import ShapeI, dim_to_tensor, tensor_to_dim
 from ....ops.shapes.shape import BroadcastTo
 from ....profiling import OptimizerProfile
 from ....record import record
@@ -111,11 +111,12 @@ def _returning(
 class Assumed:
     """The lengths of inputs of a graph that are taken as equal to others: `lengths[input, axis]`.
 
-    `kept`: pairs of values with the same lengths, the states of a loop before and after a step.
+    `loop`: that whose body the graph is.  Its states have the same lengths before and after a step.
     """
 
-    def __init__(self, graph: FunctionGraph, kept: Iterable[tuple[Variable, Variable]] = ()) -> None:
+    def __init__(self, graph: FunctionGraph, loop: Scan | None = None) -> None:
         self.graph = graph
+        self._loop = loop
         self._places = {i: number for number, i in enumerate(graph.inputs)}
         self._known_as: dict[Symbol, Dim] = {}
         self._canonical: dict[Dim, Dim] = {}
@@ -125,7 +126,7 @@ class Assumed:
         self.bodies: dict[FunctionGraph, Assumed] = {}
         """Assumptions of the bodies of loops, if these were functions."""
         self._meet_all(graph)
-        for old, new in kept:
+        for old, new in zip(graph.inputs[loop.states], graph.outputs, strict=False) if loop is not None else ():
             for a, b in zip(dims_of(old), dims_of(new), strict=True):
                 self._assume(a, b, False)
         self.lengths: dict[Place, Dim] = {}
@@ -163,7 +164,7 @@ class Assumed:
         op: Scan = node.op  # type: ignore[assignment]
         body = op.graph
         if body not in self.bodies:
-            self.bodies[body] = Assumed(body, zip(body.inputs[op.states], body.outputs, strict=False))
+            self.bodies[body] = Assumed(body, op)
         yield from self.bodies[body].outside(node).values()
 
     def outside(self, node: Apply) -> dict[Place, tuple[Dim, Dim]]:
@@ -171,21 +172,33 @@ class Assumed:
         op: Scan = node.op  # type: ignore[assignment]
 
         def outer(atom: Symbol) -> Dim | None:
-            k = self._places.get(atom.args[0]) if atom.kind == "extent" else None  # type: ignore[call-overload]
-            return None if k is None else shapes[k][atom.args[1]]  # type: ignore[index, no-any-return]
+            k = self._places.get(atom.args[0])  # type: ignore[call-overload]
+            if k is None or atom.kind == "extent":
+                return None if k is None else shapes[k][atom.args[1]]  # type: ignore[index, no-any-return]
+            return tensor_to_dim(node.inputs[1 + k]) if k >= op.states.stop else None
 
         shapes = [dims_of(v)[k < op.sequences :] for k, v in enumerate(node.inputs[1:])]
         found = {(k, axis): substituted(dim, outer) for (k, axis), dim in self.lengths.items()}
         return {(k, axis): (shapes[k][axis], dim) for (k, axis), dim in found.items() if dim is not None}
 
     def images(self, lengths: Mapping[Place, Dim]) -> dict[Variable, Variable]:
-        """Return the views of inputs that have these lengths."""
-        axes = sorted(lengths)
+        """Return the views of inputs that have these lengths: of one node in a function, which checks them all.
+
+        In a body each input has a node of its own, so that one which is read for its lengths alone is not read at all.
+        """
+        if self._loop is None:
+            return self._images(sorted(lengths))
+        found: dict[Variable, Variable] = {}
+        for place in sorted({number for number, _ in lengths}):
+            found.update(self._images(sorted(axis for axis in lengths if axis[0] == place)))
+        return found
+
+    def _images(self, axes: Sequence[Place]) -> dict[Variable, Variable]:
         inputs = sorted({number for number, _ in axes})
         tensors = [self.graph.inputs[number] for number in inputs]
         op = AssumeEqual(tuple((inputs.index(number), axis) for number, axis in axes))
         with inheriting(self._origin):
-            images = Apply(op, (*tensors, *(dim_to_tensor(lengths[axis]) for axis in axes))).outputs
+            images = Apply(op, (*tensors, *(dim_to_tensor(self.lengths[axis]) for axis in axes))).outputs
         for image, tensor in zip(images, tensors, strict=True):
             image.name = tensor.name
         return dict(zip(tensors, images, strict=True))
@@ -213,7 +226,7 @@ class Assumed:
         if not self._is_own(a) or (self._is_own(b) and self._order(a) < self._order(b)):
             a, b = b, a
         parts = () if isinstance(b, int) else _few_atoms(b)
-        if (parts or isinstance(b, int)) and self._is_own(a) and a not in parts and all(map(self._is_own, parts)):
+        if (parts or isinstance(b, int)) and self._is_own(a) and a not in parts and all(map(self._is_part, parts)):
             self._known_as[a] = b  # type: ignore[index]
             self._canonical.clear()
             return True
@@ -223,10 +236,19 @@ class Assumed:
         """Whether a Dim is the length of an input."""
         return isinstance(dim, Symbol) and dim.kind == "extent" and dim.args[0] in self._places
 
-    def _order(self, dim: Dim) -> tuple[int, int]:
+    def _is_part(self, dim: Dim) -> bool:
+        """Whether a Dim is the length of an input, or in a body an integer that is equal in each step."""
+        if self._loop is None or not isinstance(dim, Symbol) or dim.kind != "value":
+            return self._is_own(dim)
+        return self._places.get(dim.args[0], -1) >= self._loop.states.stop  # type: ignore[call-overload, no-any-return]
+
+    def _order(self, dim: Dim) -> tuple[int, int, int]:
+        """Return the rank of a length: values that are equal in each step first, rows of sequences last."""
         assert isinstance(dim, Symbol)
         variable, axis = dim.args
-        return self._places[variable], axis  # type: ignore[index, return-value]
+        place = self._places[variable]  # type: ignore[index]
+        states = slice(0, 0) if self._loop is None else self._loop.states
+        return (place < states.stop) + (place < states.start), place, axis  # type: ignore[return-value]
 
     def canonical(self, dim: Dim) -> Dim:
         """Return a length as one of inputs to which nothing else is assumed; one of more than FEW parts as it is.

@@ -160,6 +160,22 @@ def write_of_write(node: Node, users: Users) -> Value | None:
     return node.op(write.inputs[0], *node.inputs[1:])
 
 
+def inc_of_set(node: Node, users: Users) -> Value | None:
+    """Write a sum to a part that is set and then added to, if nothing reads the array between."""
+    write = _earlier_write(node)
+    if write is None or node.op.set or not write.op.set or len(users(node.inputs[0])) > 1 or node.out.dtype == "bool":
+        return None
+    x, y, z = *write.inputs[:2], node.inputs[1]
+    return write.op(x, z if is_zero(y) else add(y, z), *positions(node)) if names_each_once(node) else None
+
+
+def set_of_read(node: Node) -> Value | None:
+    """Return x, of which a part is set to what it is."""
+    x, read = node.inputs[0], producer(node.inputs[1], *READS)
+    same = node.op.set and read is not None and read.inputs[0] is x and same_positions(read, node)
+    return x if same else None
+
+
 # --- zeros but for some positions
 
 
@@ -242,6 +258,11 @@ WRITING: list[Rule] = [
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES, uses=True,
               contract=relaxes("errors"),
               formula="set_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], z)"),
+    node_rule("local_inc_of_set_same_indices", WRITES, inc_of_set, having=WRITES, uses=True,
+              contract=relaxes("signed zero", "errors"),
+              formula="inc_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], y + z)"),
+    node_rule("local_set_of_read_same_indices", WRITES, set_of_read, having=READS, contract=relaxes("errors"),
+              formula="set_subtensor(x[i], x[i]) -> x"),
     node_rule("local_add_of_sparse_write", add, add_of_sparse_write, having=WRITES, uses=True,
               contract=relaxes("rounding", "signed zero", "errors"),
               formula="x + inc_subtensor(zeros[i], y) -> inc_subtensor(x[i], y)"),

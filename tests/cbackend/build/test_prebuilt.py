@@ -12,17 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shared_files import made_once
 
 from arignote.cbackend.build import build as building
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.compilation import library_key
-from arignote.cbackend.build.toolchain import Toolchain
+from arignote.cbackend.build.toolchain import Toolchain, search
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.folder import find_cache_folder
 from arignote.cbackend.cache.machine import Machine, this_machine
 from arignote.cbackend.cache.store import Cache, CacheWarning
 from arignote.cbackend.runtime.prebuilt import part_sources, prebuild, usable_parts
-from arignote.cbackend.runtime.sources import core_source
+from arignote.cbackend.runtime.sources import PREBUILT, core_source
 from arignote.cli import doctor
 from arignote.options import Options
 
@@ -49,13 +50,36 @@ print(*sorted(path.suffix for path in (process_options().cache / "entries").iter
 """Prints what a first process puts into its cache."""
 
 
+WITHOUT_NUMPY = """
+import sys, warnings
+warnings.simplefilter("ignore")
+sys.modules["numpy"] = sys.modules["_cffi_backend"] = None
+__file__ = "setup.py"
+sys.argv = ["setup.py", "-q", "build_runtime", "--build-lib", sys.argv[1]]
+exec(open("setup.py").read())
+"""
+"""Runs setup.py where NumPy and cffi are missing, as while a wheel is built."""
+
+
+def _build(folder: Path) -> None:
+    folder.mkdir()
+    command = [sys.executable, "-c", WITHOUT_NUMPY, str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=400)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def _built() -> Path:
+    """The prebuilt libraries as setup.py makes them; all workers share one build, which takes 25 s of CPU time."""
+    return made_once("installed", _build) / "arignote/cbackend/prebuilt"
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("installed") / "prebuilt"
-    message = prebuild(folder)
-    if message.startswith("nothing"):
-        pytest.skip(f"needs a C compiler: {message}")
-    return folder
+def installed() -> Path:
+    """The prebuilt libraries that the installation of this checkout made, or a build if some are missing."""
+    toolchain = search(Cache.open()).toolchain
+    if toolchain is None:
+        pytest.skip("needs a C compiler")
+    return PREBUILT if usable_parts(toolchain, PREBUILT).missing == 0 else _built()
 
 
 @pytest.fixture
@@ -181,16 +205,12 @@ def test_a_compiler_that_fails_at_installation_is_none(tmp_path, monkeypatch, bo
     assert prebuild(tmp_path / "prebuilt").startswith("nothing was built ahead")
 
 
-def test_setup_builds_it_without_numpy(tmp_path):
-    without = "import sys; sys.modules['numpy'] = sys.modules['_cffi_backend'] = None; sys.argv = ['setup.py', '-q', "
-    program = f"{without}'build_runtime', '--build-lib', {str(tmp_path)!r}]; exec(open('setup.py').read())"
-    head = "__file__ = 'setup.py'; import warnings; warnings.simplefilter('ignore'); "
-    command = [sys.executable, "-c", head + program]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stderr == ""
-    if shutil.which("gcc"):
-        toolchain = Toolchain.find(Cache.open(tmp_path / "cache"))
-        assert usable_parts(toolchain, tmp_path / "arignote/cbackend/prebuilt").missing == 0
+@pytest.mark.long  # the installation of a checkout runs the same command
+def test_setup_builds_all_parts_without_numpy(tmp_path):
+    toolchain = Toolchain.find(Cache.open(tmp_path / "cache"))
+    if toolchain is None:
+        pytest.skip("needs a C compiler")
+    assert usable_parts(toolchain, _built()).missing == 0
 
 
 def test_the_doctor_says_what_is_in_use(installed, copied, tmp_path, monkeypatch, capsys):

@@ -315,6 +315,10 @@ ROWS = [*ARITHMETIC, *INTEGERS, *LOGIC, *STABLE, *APPROXIMATE]
 UNCHANGED = [
     ("local_mul_by_one", w * 1),  # (1 + 0i)(a + bi) has 0 * b in it, NaN where b is infinite
     ("local_log1p", T.log(T.constant(1.0) + f)),  # computed in float64, which log1p(f) would not be
+    ("local_sub_zero", x - T.constant(-0.0)),  # -0.0 - -0.0 is 0.0
+    ("local_div_by_power_of_two", x / T.constant([2.0, 3.0])),
+    ("local_intdiv_by_power_of_two", u // T.constant(4, "int64")),  # the shift would be one of int64
+    ("local_abs_lift", T.abs(x * x)),  # a square by now needs no absolute value
     ("local_sub_neg_to_add", i - (-u)),  # -u wraps around in uint8
     ("local_weak_comparison_with_itself", x <= x),  # NaN
     ("local_not_lt", T.logical_not(x < y)),
@@ -331,6 +335,7 @@ UNCHANGED = [
     ("local_useless_rounding", T.trunc(x)),
     ("local_add_canonizer", (x + y) - x),
     ("local_comparison_with_length", T.maximum(T.ShapeI(0)(x), 1)),
+    *(("local_comparison_with_length", op(T.ShapeI(0)(x), 0)) for op in (T.eq, T.ne, T.le, T.gt)),
     ("local_log_add_exp", T.log((T.exp(x) - s) + T.exp(y) + T.exp(z))),
     ("local_mul_canonizer", 1e-200 * (1e-200 * x)),
     ("local_mul_canonizer", (2 * x) * (3 * y)),

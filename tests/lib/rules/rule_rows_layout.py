@@ -293,6 +293,11 @@ ROWS = [
     ),
     (
         "local_attention",
+        T.matmul(T.softmax(T.matmul(heads, transposed) / 4.0), heads),
+        Attention()(heads, transposed, heads, T.true_div(T.constant(1.0), T.constant(4.0))),
+    ),
+    (
+        "local_attention",
         T.matmul(T.softmax(T.matmul(heads, transposed) + c), heads),
         Attention("", True)(heads, transposed, heads, T.constant(1.0), c),
     ),

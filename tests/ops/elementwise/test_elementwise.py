@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from draws import rarely_long
 
 import arignote as ag
 from arignote import ops as T
@@ -168,7 +169,7 @@ def test_digamma_of_negative_numbers():
     np.testing.assert_allclose(T.digamma.evaluate(values)[0], special.digamma(values), rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("order", [1, 2, 3, 6, 19, 40])
+@pytest.mark.parametrize("order", rarely_long([1, 2, 3, 6, 19, 40], {3, 6, 40}))
 def test_polygamma_is_what_mpmath_says(order):
     mpmath = pytest.importorskip("mpmath")
     values = [1e-100, 1e-3, 0.5, 1.0, 1.5, 7.25, 30.0, 1e3, 1e9, -1e-9, -0.3, -2.5, -7.75, -30.1, -1e5 - 0.25]

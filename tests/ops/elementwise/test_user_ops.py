@@ -150,6 +150,20 @@ def test_digests_of_functions():
     assert code_digest(outer(object())) is None and code_digest(np.frompyfunc(abs, 1, 1)) is None
 
 
+@pytest.mark.parametrize("part", ["default", "keyword", "constant", "read", "called"])
+def test_each_part_of_a_function_is_in_its_digest(part):
+    def made(**changed):
+        value = {"default": 1.5, "keyword": 2.5, "constant": 3.5, "read": 4.5, "called": 5.5} | changed
+        scope = {"READ": value["read"]}
+        exec(f"def called(x):\n    return x + {value['called']}", scope)
+        text = f"called(x) * by + more - READ + {value['constant']}"
+        exec(f"def f(x, by={value['default']}, *, more={value['keyword']}):\n    return {text}", scope)
+        return scope["f"]
+
+    assert code_digest(made()) == code_digest(made()) != code_digest(made(**{part: 6.5}))
+    assert made(**{part: 6.5})(1.0) != made()(1.0)
+
+
 @WITH_C
 def test_a_second_process_recalls_a_function(tmp_path):
     program = textwrap.dedent("""

@@ -321,3 +321,17 @@ def test_compiled_functions_are_those_of_numpy():
                ag.grad(T.sum(L.expm(x)), x), L.solve(x, y, assume_a="sym")]  # fmt: skip
     for got, want in zip(ag.function([x, y], outputs)(a, q), ag.function([x, y], outputs, mode="NUMPY")(a, q)):
         close(got, want, 1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2, 30), (30, 2), (1, 0)])
+def test_matrices_that_turn_out_not_to_be_square_are_refused(shape):
+    """LAPACK would read and write beyond them."""
+    m, n = T.matrix("m"), T.matrix("n")
+    wide, fits = np.ones(shape), np.eye(shape[1])
+    for outputs, values in (
+        (T.Schur()(m), [wide]), (T.Schur("lhp")(m), [wide]), (T.QZ()(m, n), [fits, wide]), (T.QZ()(m, n), [wide, wide]),
+        (T.Sylvester()(m, n, n), [wide, fits]), (T.linalg.logm(m), [wide]), (T.linalg.sqrtm(m), [wide]),
+    ):  # fmt: skip
+        f = ag.function([m, n][: len(values)], outputs, mode=ag.Mode("fast_run", backend="numpy"))
+        with pytest.raises(ValueError, match=r"square|shape|expected"):
+            f(*values)

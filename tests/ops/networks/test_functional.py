@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from draws import mostly_long
 from functional_cases import CASES
 
 import arignote as ag
@@ -343,7 +344,7 @@ def test_held_values_are_those_of_torch():
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")  # torch's
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", mostly_long(range(8), range(2)))
 def test_torch_agrees_on_drawn_arguments(seed):
     """Compiled values and gradients are those of torch."""
     pytest.importorskip("torch")

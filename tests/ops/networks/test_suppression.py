@@ -31,7 +31,8 @@ def test_kept_boxes(dtype):
     for centred in (False, True):
         compiled = function(dtype, centred)
         assert not compiled.program.calls_back
-        bounds = ((5, 0.5, 0.1), (1000, 0.0, -np.inf), (0, 0.5, 0.1), (-1, 0.3, 0.0), (9, 1.0, np.nan))
+        bounds = ((5, 0.5, 0.1), (1000, 0.0, -np.inf), (0, 0.5, 0.1), (-1, 0.3, 0.0), (9, 1.0, np.nan),
+                  (9, -0.3, 0.0))
         for batches, classes, n in ((1, 1, 0), (0, 2, 3), (1, 1, 1), (2, 3, 40), (1, 2, 300)):
             for most, overlap, least in bounds:
                 values = (*scene(rng, dtype, batches, classes, n), most, overlap, least)

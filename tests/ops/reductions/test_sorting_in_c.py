@@ -11,6 +11,10 @@ from draws import rarely_long
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.kernels.sorting.plan import _KINDS
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.function.function import find_toolchain, process_cache
 from arignote.ops.reductions.sorting import OrderStatistics
 
 REAL = [
@@ -163,6 +167,20 @@ def test_processors_without_vectors(dtype):
         value = numbers(rng, dtype, shape)
         for a, b in zip(here(value), plain(value), strict=True):
             assert a.tobytes() == b.tobytes()
+
+
+def test_the_kernel_refuses_places_out_of_bounds_as_well():
+    runtime, x, y = load_runtime(find_toolchain(), process_cache()), np.arange(5.0), np.empty(1)
+    runtime.require_blas(["sorts"])
+    table, strides = runtime.table_for(1), ffi.new("i64[]", [1])
+    for place, fits in ((-6, False), (-5, True), (4, True), (5, False)):
+        places = np.array([place])
+        arrays = {name: ffi.cast("void *", a.ctypes.data) for name, a in (("x", x), ("y", y))}
+        given = ffi.cast("i64 *", places.ctypes.data)
+        counts = {"kind": _KINDS["float64"], "n": 5, "count": 1}
+        call = ffi.new("ag_select *", {**counts, **arrays, "x_strides": strides, "places": given})
+        assert (table.sorts.select(table, call) == 0) == fits
+        assert not fits or y[0] == x[place]
 
 
 @pytest.mark.long

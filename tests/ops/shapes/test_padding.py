@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from against_numpy import assert_like_numpy, sample
+from draws import mostly_long
 from gradients import assert_gradient
 
 import arignote as ag
@@ -70,7 +71,7 @@ def test_statistics_of_nothing():
     like(sample(4).astype("f4"), 1, "maximum", stat_length=np.array([1, 2]))
 
 
-@pytest.mark.parametrize("mode", [*MODES, "odd"])
+@pytest.mark.parametrize("mode", mostly_long([*MODES, "odd"], {"constant", "wrap", "maximum", "odd"}))
 def test_widths_of_the_run_gradients_examples_and_c(mode):
     name, options = ("reflect", {"reflect_type": "odd"}) if mode == "odd" else (mode, {})
     v, n = T.matrix("v"), T.lscalar("n")

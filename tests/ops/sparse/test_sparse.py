@@ -195,9 +195,13 @@ def test_errors_name_the_matrix_and_the_fix():
     f = ag.function([A, x], A @ x)
     a = drawn(13)
     wrong = a.copy()
-    wrong.indices[2] = 5
-    with pytest.raises(IndexError, match="indices or indptr of the sparse matrix are out of bounds"):
-        f(wrong, np.ones(5))
+    many = T.matrix("many")
+    by_matrix = ag.function([A, many], A @ many)
+    for beyond in (5, -1):
+        wrong.indices[2] = beyond
+        for run, operand in ((f, np.ones(5)), (by_matrix, np.ones((5, 2)))):
+            with pytest.raises(IndexError, match="indices or indptr of the sparse matrix are out of bounds"):
+                run(wrong, operand)
     with pytest.raises(IndexError, match="indices or indptr of the sparse matrix are out of bounds"):
         ag.function([A], T.ones(7) @ A)(wrong)
     for given, words in [

@@ -24,7 +24,7 @@ from arignote.optdb.rules.fusion.elementwise import FusionOptimizer
 from arignote.optdb.rules.linalg.blas import local_dot_to_dot22
 from arignote.optdb.rules.linalg.gemm import GemmOptimizer
 from arignote.optdb.rules.memory import inplace
-from arignote.optdb.rules.memory.destroy import AddDestroyHandler
+from arignote.optdb.rules.memory.destroy import AddDestroyHandler, Liveness
 
 GRAPHS = settings(max_examples=300)
 KINDS = pytest.mark.parametrize(("steps", "known"), [(EVERYTHING, 0.5), (PRODUCTS, 1.0)], ids=["mixed", "products"])
@@ -62,6 +62,15 @@ def test_a_dead_intermediate_is_overwritten():
     t = T.dot(A, B)
     assert marked([A, B], [T.exp(t)]) == [("exp", ((0, 0),))]
     assert marked([A, B], [T.exp(t), t]) == []
+
+
+def test_a_value_that_was_taken_is_refused():
+    t = T.dot(A, B)
+    graph = FunctionGraph([A, B], [T.exp(t)])
+    live = Liveness(graph)
+    assert live.may_overwrite(graph.outputs[0].owner, 0, 0)
+    live.take(graph.outputs[0].owner.inputs[0])
+    assert not live.may_overwrite(graph.outputs[0].owner, 0, 0)
 
 
 def test_inputs_and_constants_are_not():

@@ -21,7 +21,8 @@ from rule_trials import (
 from truths import true_array
 
 from arignote import ops as T
-from arignote.optdb import node_rule, relaxes, stabilizes
+from arignote.optdb import PatternRule, node_rule, relaxes, stabilizes
+from arignote.optdb.patterns import Applied, OpLike, Wild, instantiate
 from arignote.proving.agreement import ulps_between
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
@@ -35,6 +36,43 @@ def test_contract(name):
     """`python -m tests.campaign rules` does the same 10,000 times a rule."""
     fired, compared = fire(RULES[name], FIRINGS, attempts=60 * FIRINGS)
     assert fired == FIRINGS <= compared, f"{RULES[name]}: fired {fired} times only"
+
+
+def _of_ops(pattern):
+    """Whether a pattern names each op that it matches."""
+    named = not isinstance(pattern, Applied) or not isinstance(pattern.op, OpLike)
+    return named and all(map(_of_ops, getattr(pattern, "operands", ())))
+
+
+def _wilds(pattern):
+    if isinstance(pattern, Wild):
+        return {pattern.name: pattern}
+    return {k: w for p in getattr(pattern, "operands", ()) for k, w in _wilds(p).items()}
+
+
+PATTERNS = [r for r in RULES.values() if isinstance(r, PatternRule) and _of_ops(r.pattern)]
+
+
+@pytest.mark.parametrize("name", [r.name for r in PATTERNS if len(_wilds(r.pattern)) > 1])
+def test_the_condition_alone_refuses_what_is_wrong_for_integers_of_two_widths(name):
+    """The driver refuses that as well: no other test would miss a condition on dtypes."""
+    rng, pattern = np.random.default_rng(0), RULES[name].pattern
+    wilds = _wilds(pattern)
+    for dtypes in itertools.product(("int64", "uint8", "int8"), repeat=len(wilds)):
+        variables = {w: T.vector(w, dtype) for w, dtype in zip(wilds, dtypes, strict=True)}
+        if any(w.when and not w.when(variables[k]) for k, w in wilds.items()):
+            continue
+        try:
+            before = instantiate(pattern, dict(variables))
+        except TypeError:  # no op of these dtypes
+            continue
+        proposal = RULES[name].propose(before.owner, lambda variable: ())
+        if proposal is None:
+            continue
+        after = [T.as_tensor(new) for new in proposal.outputs]
+        values = {v: sample(rng, v.dtype, (99,)) for v in variables.values()}
+        want, *got = T.evaluate([before, *after], values)
+        assert all(np.array_equal(np.broadcast_to(g, want.shape), want) for g in got), dtypes
 
 
 @pytest.mark.parametrize("op", [T.exp, T.sigmoid, T.softplus, T.tanh, T.arctan])

@@ -1,0 +1,68 @@
+"""Whole networks as ONNX models, plain and quantized by ONNX Runtime: no rule fails, and values are its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from benchmarks.models.networks import MODELS, input_of  # noqa: E402
+
+import arignote as ag  # noqa: E402
+from arignote.options import process_options  # noqa: E402
+
+pytestmark = pytest.mark.long
+
+
+def by_runtime(path: Path, value: np.ndarray) -> np.ndarray:
+    """Return the first result of ONNX Runtime."""
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: value})[0]
+
+
+def drawn(model: Any) -> np.ndarray:
+    """Return a random value of the input."""
+    return np.random.default_rng(0).standard_normal(input_of(model)[1]).astype("float32")
+
+
+def is_near(got: np.ndarray, wanted: np.ndarray, share: float) -> bool:
+    """Whether results differ by at most this share of the largest number."""
+    return float(np.abs(got - wanted).max()) <= share * float(np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "fast_run winograd"])
+@pytest.mark.parametrize("name", MODELS)
+def test_networks_compile_without_a_failing_rule(name: str, mode: str, tmp_path: Path) -> None:
+    assert process_options().strict  # a rule that fails raises
+    model = MODELS[name]()
+    value = drawn(model)
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    got = ag.from_onnx(model).function(mode=mode)(value)
+    assert is_near(got, by_runtime(path, value), 1e-3)
+
+
+@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
+@pytest.mark.parametrize("name", [n for n in MODELS if n not in ("encoder",)])
+def test_quantized_networks_compile_without_a_failing_rule(name: str, form: str, tmp_path: Path) -> None:
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    model = MODELS[name]()
+    value = drawn(model)
+    plain, path = tmp_path / "model.onnx", tmp_path / "quantized.onnx"
+    onnx.save(model, plain)
+
+    class Samples(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.rest = [{input_of(model)[0]: value}]
+
+        def get_next(self) -> Any:
+            return self.rest.pop() if self.rest else None
+
+    quantization.quantize_static(plain, path, Samples(), quant_format=quantization.QuantFormat[form])
+    got = ag.from_onnx(path).function()(value)
+    assert is_near(got, by_runtime(path, value), 0.1)

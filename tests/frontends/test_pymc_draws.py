@@ -1,0 +1,92 @@
+"""Draws under `mode="ARIGNOTE"`: bits of NumPy's and SciPy's, errors of theirs, arguments by keyword."""
+
+import os
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pytensor")
+
+import pytensor
+import pytensor.tensor as pt
+import pytensor.tensor.random.basic as basic
+from pytensor.compile.mode import Mode
+
+import arignote.frontends.pytensor  # noqa: F401
+from arignote.frontends.pytensor.scipy_draws import LAYOUTS, drawn
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+PYTHON = Mode("py", "fast_compile")
+PARAMETERS = {
+    basic.HalfCauchyRV: (1.5, 2.5), basic.CauchyRV: (1.5, 2.5), basic.HalfNormalRV: (1.5, 2.5),
+    basic.GumbelRV: (1.5, 2.5), basic.ParetoRV: (1.5, 2.5), basic.StudentTRV: (3.5, 1.5, 2.5),
+    basic.TruncExponentialRV: (3.5, 1.5, 2.5), basic.GenGammaRV: (1.5, 2.5, 3.5), basic.NegBinomialRV: (5, 0.3),
+    basic.BetaBinomialRV: (9, 1.5, 2.5),
+}  # fmt: skip
+ROW = np.array([1.0, 1.25, 1.5])
+
+
+@pytest.fixture(autouse=True)
+def _same_path(monkeypatch):
+    """PyTensor puts the folder of Python's library into PATH."""
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+
+
+def generator():
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS, ids=lambda kind: kind.__name__)
+def test_samples_and_streams_are_those_of_rvs(kind):
+    """For every distribution: scalars, rows, one row among scalars, with a size and without."""
+    op, numbers = kind(), [np.asarray(p) for p in PARAMETERS[kind]]
+    rows = [(p * ROW).astype(p.dtype) if p > 1 else p / ROW for p in numbers]
+    cases = [(numbers, None), (numbers, (4,)), (numbers, ()), (rows, None), (rows, (2, 3))]
+    cases += [([*numbers[:-1], rows[-1]], None), ([rows[0][:, None], *rows[1:]], (2, 3, 3)), (rows, (0, 3))]
+    for parameters, size in cases:
+        ours, theirs = generator(), generator()
+        found, expected = drawn(op, ours, parameters, size), op.rng_fn(theirs, *parameters, size)
+        np.testing.assert_array_equal(found, expected, strict=True)
+        assert ours.bit_generator.state == theirs.bit_generator.state
+
+
+def test_parameters_that_need_care_are_left_to_scipy():
+    op = basic.HalfCauchyRV()
+    for scale in (0.0, -1.0, np.nan, np.array([1.0, -1.0])):
+        assert drawn(op, generator(), (0.0, scale), None) is None
+    assert drawn(op, generator(), (0.0, ROW), (2,)) is None
+    assert drawn(basic.StudentTRV(), generator(), (-1.0, 0.0, 1.0), None) is None
+    assert drawn(basic.NormalRV(), generator(), (0.0, 1.0), None) is None
+    assert drawn(type("OwnRV", (basic.HalfCauchyRV,), {})(), generator(), (0.0, 1.0), None) is None
+
+
+def test_a_compiled_function_draws_them_and_raises_scipys_error():
+    rng, scale = pytensor.shared(generator()), pt.vector("scale")
+    used, sample = basic.halfcauchy(0.0, scale, rng=rng).owner.outputs
+    ours = pytensor.function([scale], sample, updates={rng: used}, mode="ARIGNOTE")
+    first = [ours(ROW) for _ in range(20)]
+    rng.set_value(generator())
+    theirs = pytensor.function([scale], sample, updates={rng: used}, mode=PYTHON)
+    np.testing.assert_array_equal(first, [theirs(ROW) for _ in range(20)], strict=True)
+    with pytest.raises(ValueError, match="Domain error in arguments"):
+        ours(-ROW)
+
+
+def test_arguments_by_keyword():
+    """They are those by position, also after the native entry; wrong names have PyTensor's errors."""
+    rng, x, y = pytensor.shared(generator()), pt.vector("x"), pt.scalar("y")
+    used, sample = pt.random.normal(x, y, rng=rng).owner.outputs
+    drawing = pytensor.function([x, y], sample, updates={rng: used}, mode="ARIGNOTE")
+    two, expected = np.array(2.0), generator()
+    for _ in range(20):
+        np.testing.assert_array_equal(drawing(y=two, x=ROW), expected.normal(ROW, 2.0))
+    named = pytensor.function([x, y], [x * y, x + y], mode="ARIGNOTE")
+    for _ in range(20):
+        for found in (named(x=ROW, y=two), named(y=two, x=ROW), named(ROW, y=two), named(y=2, x=ROW)):
+            np.testing.assert_array_equal(found, [ROW * 2, ROW + 2])
+    for args, wrong, message in (
+        ((), {"x": ROW, "z": two}, "Unknown input"), ((ROW,), {"x": ROW}, "Multiple values|Missing"),
+        ((), {"x": ROW}, "Missing required input"), ((ROW, two), {"y": two}, "Too many|Multiple"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=message):
+            named(*args, **wrong)

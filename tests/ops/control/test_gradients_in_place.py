@@ -1,0 +1,83 @@
+"""Gradients of loops that write parts of arrays: totals grow in place, and no state that is not read is kept."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.ops.control.element_bodies import nodes_within
+from arignote.ops.control.scan_ops import Scan
+from arignote.ops.lowered.fused import unmarked
+
+
+def outer_products(alpha, C, A):
+    for i in range(C.shape[0]):
+        C[i, : i + 1] *= 0.5
+        for k in range(A.shape[1]):
+            C[i, : i + 1] += alpha * A[i, k] * A[: i + 1, k]
+    return np.sum(C * C) + np.sum(A)
+
+
+def columns_in_turn(alpha, C, A):
+    kept = np.empty((C.shape[1],))
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            C[:i, j] += alpha * A[i, :i]
+            kept[j] = A[:i, j] @ A[i, :i]
+        C[i, :] += alpha * kept
+    return np.sum(C * C)
+
+
+def trace_of(alpha, C, A):
+    total = 0.0
+    for i in range(C.shape[0]):
+        total += np.tanh(alpha * A[i, i])
+    return np.sum((C + total) ** 2)
+
+
+def difference(f, arguments, ways, step=1e-6):
+    up, down = ([a + s * w for a, w in zip(arguments, ways)] for s in (step, -step))
+    return (f(*up) - f(*down)) / (2 * step)
+
+
+@pytest.mark.parametrize(
+    "f", [outer_products, pytest.param(columns_in_turn, marks=pytest.mark.long), trace_of], ids=lambda f: f.__name__
+)
+def test_gradients_keep_no_array_of_each_step(f):
+    rng = np.random.default_rng(3)
+    given = [1.5, rng.random((20, 20)), rng.random((20, 20))]
+    ways = [0.0, rng.normal(size=(20, 20)), rng.normal(size=(20, 20))]
+    both = ag.value_and_grad(f, (1, 2))
+    value, slopes = both(*given)
+    np.testing.assert_allclose(value, f(*(np.copy(a) for a in given)), rtol=1e-12)
+    found = sum(np.sum(s * w) for s, w in zip(slopes, ways[1:]))
+    np.testing.assert_allclose(found, difference(f, given, ways), rtol=1e-5)
+    (trace,) = both.traces.values()
+    graph = trace.function.graph
+    loops = [(unmarked(n.op), n) for n in nodes_within(graph) if isinstance(unmarked(n.op), Scan)]
+    assert loops
+    assert not [o for op, n in loops for o, traced in zip(n.outputs, op.traced) if traced and o.ndim > 1]
+    ops = [n.op.name for op, _ in loops for n in op.graph.order]
+    assert not {"sum_to", "alloc", "fill"} & set(ops)
+
+
+def test_a_total_begins_with_what_is_there():
+    x, i = T.vector("x"), T.lscalar("i")
+    node = x[i].owner
+    g, total = T.scalar("g"), T.vector("total")
+    back, none = node.op.vjp_onto(node, [g], [total, None])
+    assert none is None and back.owner.inputs[0] is total
+    assert node.op.vjp_onto(node, [None], [total, None])[0] is total
+    add = (x + x).owner
+    assert add.op.vjp_onto(add, [total], [total, total]) is None
+
+
+def test_bounds_are_clamped_where_numbers_count_from_the_front():
+    n, i = T.lscalar("n"), T.lscalar("i")
+    x, g = T.vector("x"), T.vector("g")
+    body = ag.FunctionGraph([i, g, x], [T.SumTo()(g[:i] * 2.0, x[:i]).sum()])
+    for numbers, clamped in ((T.arange(n), True), (T.arange(n)[::-1], True), (T.arange(-1, n), False)):
+        loop = Scan(body, 1, ())(n, numbers, g, x)
+        found = ag.rewrite(ag.FunctionGraph([n, g, x], [loop]), "scan_bounds_from_front")
+        (inner,) = [node for node in found.order if isinstance(node.op, Scan)]
+        assert ("maximum" in [m.op.name for m in inner.op.graph.order]) is clamped
