@@ -31,26 +31,25 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from .export import export as export
     from .export import low_level as low_level
-    from .function import bind, function, narration, tree_path
+    from .function import bind, function, narration, pass_budget, tree_path
     from .profiling import at_exit
     from .proving import proof, prover
-    from .tuning import dividing, measuring, partition, regions, schedules
+    from .tuning import budget, dividing, measuring, partition, records, regions, schedules
 else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".control.segments", ".engines.division.divide",
         ".engines.division.placement", ".explain.assumptions", ".explain.bisect", ".explain.debug", ".explain.explain",
         ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report",
         ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level",
-        ".function.bind", ".function.function",
-        ".function.narration", ".function.tree_path", ".profiling.at_exit", ".proving.proof", ".proving.prover",
-        ".tuning.dividing", ".tuning.measuring",
-        ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
+        ".function.bind", ".function.function", ".function.narration", ".function.pass_budget",
+        ".function.tree_path", ".profiling.at_exit", ".proving.proof", ".proving.prover",
+        ".tuning.budget", ".tuning.dividing", ".tuning.measuring",
+        ".tuning.partition", ".tuning.records", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
-    "assumptions", "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain",
-    "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "proof",
-    "prover", "recording",
-    "reducing", "regions", "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path",
-    "vectorizing", "why",
+    "assumptions", "at_exit", "bind", "bisect", "block_graph", "budget", "chunked", "debug", "divide", "dividing",
+    "explain", "export", "facts", "function", "low_level", "measuring", "narration", "partition", "pass_budget",
+    "placement", "proof", "prover", "recording", "records", "reducing", "regions", "remarks", "report",
+    "rules_about", "schedules", "segments", "trace", "tree_path", "vectorizing", "why",
 ]  # fmt: skip

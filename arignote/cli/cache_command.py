@@ -44,6 +44,8 @@ def main(action: str) -> int:
         print(_removed(clear(cache)))
     elif action == "untune":
         print(_removed(forget(cache, Kind.SCHEDULE)))
+        tried = forget(cache, Kind.TRIALS)
+        print(f"and the trials of {counted(tried.removed, 'kernel')}")
     else:
         print(size(cache))
     return 0
@@ -52,10 +54,11 @@ def main(action: str) -> int:
 def size(cache: Cache) -> str:
     """Return folder, number of entries, bytes, capacity."""
     listed = entries(cache)
-    libraries, records, schedules = (sum(e.kind is kind for e in listed) for kind in Kind)
+    libraries, records, schedules, tried = (sum(e.kind is kind for e in listed) for kind in Kind)
     used = sum(entry.size for entry in listed)
     return (
         f"{cache.folder.root}\n{libraries} libraries, {records} records and {schedules} tuned schedules, "
+        f"trials of {counted(tried, 'kernel')}, "
         f"{_bytes(used)} of at most {_bytes(cache.capacity)}"
     )
 

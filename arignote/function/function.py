@@ -40,6 +40,8 @@ __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache",
 
 CHECKED = {True: CheckedFunction, "nan": GuardedFunction}
 """The functions that check each call, by the check of their mode."""
+LEAST_NODES = 1000
+"""Nodes below which a budget leaves no pass out: rewriting takes about as long as a look at a sample of the graph."""
 DASK = "dask"
 """The engine name for Dask: no engine of its own, but calls on blocks."""
 
@@ -73,7 +75,9 @@ def function(
         tiered: whether the function is to answer at once, run by NumPy until its C is ready; see `f.ready` and
             `f.wait`.  A profiled function waits for its C all the same.
         compile_budget: how many seconds to wait for the C at most before that; it makes the function tiered.  The
-            default of a tiered function is 0.05, enough for C that lies in the cache.
+            default of a tiered function is 0.05, enough for C that lies in the cache.  A graph of 1,000 nodes or more
+            whose rewriting would take longer than the budget is rewritten without the passes that save least for
+            their time, by the cost model; `f.mode` names them.
         schedule: how kernels go about their loops, by the names of kernels: `f.schedule()`, perhaps changed.  Others
             have what `ag.tune` found for them on this processor, or the default.
         target: the machine to compile for: an `ag.Target`, a name such as "x86_64-linux-v3", or a name and in what the
@@ -103,6 +107,9 @@ def function(
     target = as_target(target, runs=mode.backend == "c")
     if threads is None and target is not None:
         threads = target.threads or None
+    budget = options.compile_budget if compile_budget is None and tiered is None else compile_budget
+    if budget is not None and len(signature.graph) >= LEAST_NODES and isinstance(budget, (int, float)):
+        mode = later.pass_budget.within_budget(mode, signature.graph, budget, target)
     how = Compilation(
         signature, mode, one_line(name or "function"), options.profile if profile is None else profile,
         allow_input_downcast, as_threads("threads", threads, options.threads),
@@ -215,9 +222,14 @@ def general(function: Function) -> Function:
     return _compiled(replace(function.compilation, mode=optimization.mode), optimization, Silence())
 
 
+def compiled_as(how: Compilation) -> Function:
+    """Return the function of a compilation, optimized and compiled again."""
+    return _compiled(how, optimization_of(how), Silence())
+
+
 def divided_again(function: Function) -> Function:
     """Return the function optimized and divided among its engines again, with the times that are known now."""
-    return _compiled(function.compilation, optimization_of(function.compilation), Silence())
+    return compiled_as(function.compilation)
 
 
 def default_mode() -> Mode:

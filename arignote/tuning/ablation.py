@@ -6,6 +6,7 @@ same without a rule, nothing needs to be measured.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,19 +21,23 @@ from ..database import optdb
 from ..engines.registry import title
 from ..export.sources import function_of
 from ..function.compiled import Function
-from ..function.function import optimization_of
+from ..function.function import compiled_as, optimization_of
 from ..function.mode import Mode
 from ..graph import FunctionGraph
 from ..ops.core.checks import shown
 from ..ops.core.interpret import interpret
 from ..profiling import RunProfile
 from ..record import record
-from .measuring import GAIN, Form, in_turns, speed_up
+from ..record.cached import cached_property
+from .forms import GAIN, Form, form_of, in_turns, speed_up
 
 KEPT = 0.95
 """Least share of the speed that the short query must keep."""
 _ROUNDS, _MOST_ROUNDS = 7, 15
 _SHOWN = 20
+_BAR, _LONGEST_GAIN = 20, 100.0
+_STEP = 1.1
+"""Ratio of gains that count as different in a list of the most valuable rules."""
 
 
 @record
@@ -68,8 +73,9 @@ class Ablation:
     """The result of `ablate`: rows by worth, and the shortest query found that keeps the speed."""
 
     def __init__(
-        self, name: str, rows: Sequence[Worth], seconds: float, difference: float, query: str, query_seconds: float
-    ) -> None:
+        self, name: str, rows: Sequence[Worth], seconds: float, difference: float, query: str, query_seconds: float,
+        source: Function | None = None,
+    ) -> None:  # fmt: skip
         self.name: str = name
         self.rows: tuple[Worth, ...] = tuple(rows)
         """Those of most worth first, then by name."""
@@ -81,6 +87,23 @@ class Ablation:
         """A query for `mode=` with few rules."""
         self.query_seconds: float = query_seconds
         """Seconds of a call under this query."""
+        self._source = source
+
+    def most(self, count: int = 10) -> tuple[str, ...]:
+        """Return the names of the most valuable rules.
+
+        Gains that differ by less than a tenth are equal here, and names decide: two measurements of one function give
+        the same names, though times vary.
+        """
+        rules = [row for row in self.of("rule") if row.gain > 1.0]
+        return tuple(row.name for row in sorted(rules, key=lambda row: (-_step(row.gain), row.name))[:count])
+
+    @cached_property
+    def function(self) -> Function:
+        """The function under the short query.  Pickled, or given to `ag.export`, it keeps the query."""
+        if self._source is None:
+            raise ValueError(f"{self.name}: the result was made without its function; pass mode={self.query!r}")
+        return compiled_under(self._source, self.query)
 
     def of(self, kind: str) -> tuple[Worth, ...]:
         """Return the rows of "rule" or "tag"."""
@@ -100,17 +123,28 @@ class Ablation:
             f"{len(self.of('rule'))} rules: mode={self.query!r}"
         )
 
-    def _table(self) -> list[tuple[str, str, int, str, str, str]]:
+    def _drawn(self) -> list[tuple[str, str, int, str, str, str, str, str]]:
+        """Return the rows of the table with bars of their times."""
+        table = self._table()
+        gains = [min(float(row[3]), _LONGEST_GAIN) for row in table]
+        return [
+            (*row, "#" * round(_BAR * (g - 1) / max(max(gains) - 1, 0.01))) for row, g in zip(table, gains, strict=True)
+        ]
+
+    def _table(self) -> list[tuple[str, str, int, str, str, str, str]]:
         """Return the rows that change something, as text."""
         chosen = [row for row in self.rows if row.gain > 1.0 or row.memory or row.difference > 2 * self.difference]
         return [
             (row.name, row.kind, row.fired, f"{row.gain:.2f}", f"{row.memory:+,}" if row.memory else "",
-             f"{row.difference:.1e}") for row in chosen[:_SHOWN]
+             f"{row.difference:.1e}", f"{row.rewriting * 1e3:+.1f} ms") for row in chosen[:_SHOWN]
         ]  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [self._head(), f"  {'without':36} {'kind':5} {'fired':>5} {'time':>6} {'memory':>12} {'differs':>8}"]
-        lines += [f"  {n:36} {k:5} {c:5} {g:>6} {m:>12} {e:>8}" for n, k, c, g, m, e in self._table()]
+        heads = f"  {'without':36} {'kind':5} {'fired':>5} {'time':>6} {'memory':>12} {'differs':>8} {'rewriting':>10}"
+        lines = [self._head(), heads]
+        lines += [
+            f"  {n:36} {k:5} {c:5} {g:>6} {m:>12} {e:>8} {r:>10}  {b}" for n, k, c, g, m, e, r, b in self._drawn()
+        ]
         late = sum(not row.measured for row in self.rows)
         rest = len(self.rows) - len(lines) + 2 - late
         lines += [f"  {rest} more change{'s' * (rest == 1)} nothing, or less"] * bool(rest)
@@ -123,7 +157,7 @@ class Ablation:
         """The rows as a picture and a table."""
         most = [row for row in self.rows if row.gain > 1.0][:_SHOWN]
         picture = pages.bars.bars([(r.name, r.gain, "mark") for r in most], "time of a call without it") if most else ""
-        heads = ("without", "kind", "fired", "time", "memory", "differs")
+        heads = ("without", "kind", "fired", "time", "memory", "differs", "rewriting")
         head = pages.markup.element("div", pages.markup.escaped(self._head()))
         return head + picture + pages.notebook.scrolled(heads, self._table())
 
@@ -175,7 +209,9 @@ class _Ablating:
         rows += [self._worth(tag, "tag", sum(fired[n] for n in names)) for tag, names in sorted(tags.items())]
         rows.sort(key=lambda row: (-row.gain, -row.memory, row.name))
         query, seconds = self._query([row for row in rows if row.kind == "rule"])
-        return Ablation(self.function.name, rows, self._seconds(self.base), self.difference, query, seconds)
+        return Ablation(
+            self.function.name, rows, self._seconds(self.base), self.difference, query, seconds, self.function
+        )
 
     def _worth(self, name: str, kind: str, fired: int) -> Worth:
         """Return the worth of one name; that of a rule without which nothing compiles is infinite."""
@@ -196,7 +232,7 @@ class _Ablating:
         return optimization.graph, optimization.profile.time
 
     def _form(self, graph: FunctionGraph, profile: RunProfile | None = None) -> Form:
-        return Form(self.function, {}, profile, graph)
+        return form_of(self.function, {}, profile, graph)
 
     def _of(self, graph: FunctionGraph) -> Form | None:
         """Return the compiled form of a graph, once for equal graphs; None if it cannot be compiled."""
@@ -261,6 +297,17 @@ class _Ablating:
 
     def _keeps(self, form: Form) -> bool:
         return form is self.base or self._gain(form) <= 1 / KEPT
+
+
+def compiled_under(function: Function, query: str) -> Function:
+    """Return the function compiled under another query."""
+    how = replace(function.compilation, mode=replace(function.mode, optimizer=query, name=""))
+    return compiled_as(how)
+
+
+def _step(gain: float) -> float:
+    """Return the number of steps between a gain and none."""
+    return round(math.log(gain) / math.log(_STEP)) if math.isfinite(gain) else math.inf
 
 
 def function_rewrites(function: Function) -> Sequence[Any]:

@@ -1,46 +1,48 @@
 """The measurements of `ag.tune`: schedules that are faster on this processor.
 
-The kernels that take the most time come first.  One choice after the other is tried: a form of the function is
-compiled with it and called in turns with the best form so far, on the inputs that were given.  A form that wins
-has to win again in a second measurement, so that noise is not taken for speed.
+The kernels that take the most time come first.  Each is run alone, on the values that it gets in a call, and a search
+measures the schedules that a learned cost model ranks best (search.py).  The winner of a kernel has to win again in a
+longer comparison, and all winners together in the whole function, so that noise is not taken for speed.
+
+A kernel inside a loop is not run alone: one choice after the other is tried in the whole function.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import pages
-from ..cbackend import CompileError, compile_graph
+from ..cbackend import CompileError
 from ..cbackend.calls.measured import Measured
+from ..cbackend.calls.trials import Group, Trial, Trials
 from ..cbackend.ir.kernel import Kernel
-from ..cbackend.ir.schedule import Schedule, ScheduleError
+from ..cbackend.ir.schedule import DEFAULT, Schedule, ScheduleError
 from ..engines.compiler import find_toolchain, process_cache
 from ..engines.registry import title
 from ..explain.assumptions import for_lengths_of
-from ..function.compile_progress import Progress, Silence, progress
 from ..function.compiled import Function
 from ..function.function import recompiled
-from ..graph import FunctionGraph
-from ..graph.types import numpy_dtype
-from ..ops.core.shared import Container
 from ..profiling import RunProfile
 from ..record import record
+from ..record.spelling import counted
+from .alone import Alone, Stopwatch, kernels_alone
+from .forms import FEWEST_ROUNDS, GAIN, Form, all_same, form_of, in_turns, speed_up
+from .model import CostModel, Network
+from .records import FEATURES, target_name
 from .schedules import schedules_of
+from .search import Search
+from .space import reduced_loops
+from .table import LiveTable, Row
 
 SHARE = 0.03
 """Least share of a function's time for which a kernel is tuned."""
-GAIN = 1.03
-"""Least speed-up over the best schedule so far, in the minimum and in the median of all rounds."""
-SURE = 0.75
-"""Share of rounds that a faster schedule must win."""
-_FEWEST_ROUNDS, _ROUNDS, _FINAL_ROUNDS = 3, 7, 21
-_ROUND_SECONDS = 2e-3
-"""Minimum duration of one round of calls for a form of the function."""
+MOST_ROUNDS = 40
+"""Rounds of a search for one kernel."""
+_ROUNDS, _FINAL_ROUNDS = 7, 21
+_HINTS = 3
+"""Schedules of other processors or lengths that are measured first."""
 
 
 @record
@@ -62,15 +64,21 @@ class Tuning:
     before: float
     after: float
     kept: bool
+    notes: tuple[str, ...]
 
-    def __init__(self, function: Function, found: Sequence[Tuned], before: float, after: float, kept: bool) -> None:
+    def __init__(
+        self, function: Function, found: Sequence[Tuned], before: float, after: float, kept: bool,
+        notes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.function, self.found, self.before, self.after, self.kept = function, tuple(found), before, after, kept
         """`before` and `after` are seconds a call; `kept`: whether the cache took the winners."""
+        self.notes = tuple(dict.fromkeys(notes))
+        """Notes on all that was skipped, with reasons."""
 
     @property
     def gain(self) -> float:
         """The speed-up of the function."""
-        return self.before / self.after
+        return self.before / self.after if self.after else 1.0
 
     def _rows(self) -> list[tuple[str, str]]:
         return [
@@ -81,7 +89,8 @@ class Tuning:
         name = self.function.name
         times = f"{self.before * 1e6:.1f} us before, {self.after * 1e6:.1f} us after"
         total = f"{name}: {times}, {self.gain:.2f} times as fast"
-        return "\n".join([total, *(f"  {kernel}  {what}" for kernel, what in self._rows())])
+        rows = [f"  {kernel}  {what}" for kernel, what in self._rows()]
+        return "\n".join([total, *rows, *(f"  note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -92,31 +101,191 @@ class Tuning:
 def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool) -> Tuning:
     """See `tune`."""
     function = for_lengths_of(function, function.arrays(list(inputs)))
-    kernels = function.program.kernels if function.program is not None else ()
-    toolchain = find_toolchain()
-    if function.backend != "c" or toolchain is None:
+    if function.backend != "c" or find_toolchain() is None:
         raise ValueError(
             f"{function.name} is run by {title(function.backend)}: there is no C whose schedule could be changed"
         )
-    with progress(function.name, "tuning") as shown:
-        race, chosen = _Race(function, inputs, time.perf_counter() + seconds), dict(schedules_of(kernels))
-        first, found = dict(chosen), []
-        shown.stage = "measuring its kernels"
-        worth = list(_by_time(race.kernel_seconds(chosen), kernels))
-        for number, (kernel, share) in enumerate(worth, start=1):
+    if seconds == 0:
+        return Tuning(function, (), 0.0, 0.0, False, ["the budget is zero: nothing was measured"])
+    return _Tuner(function, inputs, seconds).result(keep)
+
+
+class _Tuner:
+    """One tuning in the making."""
+
+    def __init__(self, function: Function, inputs: Sequence[Any], seconds: float) -> None:
+        toolchain = find_toolchain()
+        assert toolchain is not None
+        self.function, self.end = function, time.perf_counter() + seconds
+        self.notes: list[str] = []
+        self._trials = Trials(toolchain, process_cache())
+        self._measured = Measured(toolchain, process_cache())
+        self._kernels = function.program.kernels if function.program is not None else ()
+        self._chosen = dict(schedules_of(self._kernels))
+        self._first = dict(self._chosen)
+        self._race = _Race(function, inputs, self.end)
+        self._arrays = function.arrays(list(inputs))
+        self._groups = self._known_groups()
+        self._model: CostModel = Network()
+        self._interrupted = False
+        self._rows: dict[str, Row] = {}
+        self._table = LiveTable(f"arignote: tuning {function.name}, {seconds:g} s")
+
+    def result(self, keep: bool) -> Tuning:
+        """Measure until the time is over or a person presses Ctrl-C, and return what was found."""
+        found: list[Tuned] = []
+        try:
+            for kernel, alone, end in self._worth():
+                found.append(self._alone(alone, end) if alone is not None else self._inside(kernel, end))
+                self._chosen[found[-1].kernel] = found[-1].schedule
+                if self._interrupted:
+                    break
+        except KeyboardInterrupt:  # between two kernels, or in one inside a loop
+            self._interrupted = True
+        self.notes += ["interrupted: the best so far is kept"] * self._interrupted
+        return self._accepted(found, keep)
+
+    def _worth(self) -> Iterator[tuple[Kernel, Alone | None, float]]:
+        """Yield the kernels worth tuning, the most costly first, each alone if it can be, with the end of its time."""
+        worth = list(_by_time(self._race.kernel_seconds(self._chosen), self._kernels))
+        alone = {a.kernel: a for a in kernels_alone(self.function, self._arrays, [kernel for kernel, _ in worth])}
+        for kernel, share in worth:
             now = time.perf_counter()
-            if now > race.end:
+            if now > self.end:
+                self.notes.append("the time ended before all kernels were tried")
+                return
+            yield kernel, alone.get(kernel.default or kernel.name), now + share * (self.end - now)
+
+    # --- a kernel alone
+    def _alone(self, alone: Alone, end: float) -> Tuned:
+        """Return the best schedule of a kernel that is run alone."""
+        try:
+            watch = Stopwatch(self.function, alone)
+        except (CompileError, ScheduleError) as error:
+            self.notes.append(f"{alone.kernel} was left out, as it does not compile alone: {error}")
+            return Tuned(alone.kernel, alone.own.title, self._first[alone.kernel], 1.0, 0)
+        search = Search(alone, watch, self._model, self._known_trials(), self._hints(alone), 0)
+        try:
+            for _ in range(MOST_ROUNDS):
+                search.round(lambda: time.perf_counter() > end)
+                self._show(alone, search)
+                if search.ended or time.perf_counter() > end:
+                    break
+        except KeyboardInterrupt:
+            self._interrupted = True
+        self.notes += search.notes
+        found = self._confirmed(alone, watch, search)
+        self._note_group(alone, search.trials, found)
+        return found
+
+    def _confirmed(self, alone: Alone, watch: Stopwatch, search: Search) -> Tuned:
+        """Return the fastest trial if it beats the schedule so far beyond doubt, else the schedule so far."""
+        now, tried = self._first[alone.kernel], max(len(search.trials) - 1, 0) + search.failed
+        if search.trials and search.best.schedule != now:
+            gain = watch.gain(now, search.best.schedule)
+            if gain > GAIN:
+                return Tuned(alone.kernel, alone.own.title, search.best.schedule, gain, tried)
+        return Tuned(alone.kernel, alone.own.title, now, 1.0, tried)
+
+    def _show(self, alone: Alone, search: Search) -> None:
+        best, default = search.best, search.trials[0]
+        seconds = default.seconds, default.seconds * best.ratio
+        self._rows[alone.kernel] = Row(
+            alone.kernel, alone.own.title, *seconds, len(search.trials) - 1, str(best.schedule)
+        )
+        self._table.show(list(self._rows.values()))
+
+    # --- records
+    def _known_groups(self) -> list[Group]:
+        """Return the groups of trials for this target; others are named and skipped."""
+        found, other = [], 0
+        for group in self._trials.every():
+            fits = (group.target, group.features) == (target_name(), FEATURES)
+            found += [group] if fits else []
+            other += not fits
+        if other:
+            self.notes.append(f"skipped the records of {counted(other, 'kernel')}: of another target or version")
+        return found
+
+    def _known_trials(self) -> list[Trial]:
+        return [trial for group in self._groups for trial in group.trials]
+
+    def _hints(self, alone: Alone) -> list[Schedule]:
+        """Return the schedules to measure first: the one in use, the best of records, then single choices."""
+        dtypes, found = _dtypes(alone.own), [self._first[alone.kernel]]
+        for group in self._groups:
+            if group.kernel != alone.kernel:
+                continue
+            if group.dtypes != dtypes:
+                self.notes.append(f"skipped records of {alone.kernel}: of {group.dtypes}, the kernel has {dtypes}")
+                continue
+            found += [group.schedule] if group.schedule is not None else []
+            found += [t.schedule for t in sorted(group.trials, key=lambda t: t.ratio)[:_HINTS]]
+        fitting = [s for s in dict.fromkeys(found) if alone.lowered(s) is not None]
+        if len(fitting) < len(dict.fromkeys(found)):
+            self.notes.append(f"skipped schedules of {alone.kernel} that no longer fit it")
+        known = [] if self._groups else [alone.own.schedule.changed(**c) for c in alternatives(alone.own)][:_ROUNDS]
+        return [s for s in (*fitting, *known) if s != DEFAULT]
+
+    def _note_group(self, alone: Alone, trials: Sequence[Trial], found: Tuned) -> None:
+        """Add the trials to the records, in this process and in the cache."""
+        if not trials:
+            return
+        winner = found.schedule if found.gain > 1.0 else None
+        group = Group(
+            alone.kernel, alone.own.title, _dtypes(alone.own), target_name(), self._trials.machine,
+            self._trials.compiler, FEATURES, tuple(trials), winner, found.gain,
+        )  # fmt: skip
+        self._groups.append(group)
+        self._trials.add(group)
+
+    # --- a kernel inside a loop
+    def _inside(self, kernel: Kernel, end: float) -> Tuned:
+        """Return the best schedule of a kernel, tried in the whole function."""
+        race, name = self._race, kernel.default or kernel.name
+        first = best = self._chosen[name]
+        tried = {first}
+        for choices in alternatives(kernel, race.strided):
+            if time.perf_counter() > end:
                 break
-            shown.stage = f"kernel {number} of {len(worth)}, {kernel.title},"
-            tuned = _best_of(race, chosen, kernel, now + share * (race.end - now), shown)
-            chosen[tuned.kernel] = tuned.schedule
-            found.append(tuned)
-    before, after = race.seconds(first, chosen)
-    if not any(t.gain > 1.0 for t in found) or after > before:
-        return Tuning(function, [_without_gain(t, first) for t in found], before, before, False)
-    measured = Measured(toolchain, process_cache())
-    kept = [measured.keep(t.kernel, t.schedule, t.gain) for t in found if t.gain > 1.0 and keep]
-    return Tuning(recompiled(function, chosen), found, before, after, bool(kept) and all(kept))
+            candidate = best.changed(**choices)
+            if candidate in tried:
+                continue
+            tried.add(candidate)
+            forms = {**self._chosen, name: best}, {**self._chosen, name: candidate}
+            if race.equal(*forms, exact=candidate.exact_as(best)) and race.gain(*forms, _ROUNDS) > GAIN:
+                best = candidate
+        forms = {**self._chosen, name: first}, {**self._chosen, name: best}
+        gain = 1.0 if best == first else race.gain(*forms, _FINAL_ROUNDS)
+        if gain > GAIN:
+            return Tuned(name, kernel.title, best, gain, len(tried) - 1)
+        return Tuned(name, kernel.title, first, 1.0, len(tried) - 1)
+
+    # --- the function
+    def _accepted(self, found: Sequence[Tuned], keep: bool) -> Tuning:
+        """Return the winners if the whole function is as correct and faster with them, else the function as it was."""
+        winners = [t for t in found if t.gain > 1.0 and self._fits(t)]
+        self._chosen = {**self._first, **{t.kernel: t.schedule for t in winners}}
+        before, after = self._race.seconds(self._first, self._chosen)
+        if not winners or after > before:
+            unchanged = [_without_gain(t, self._first) for t in found]
+            return Tuning(self.function, unchanged, before, before, False, self.notes)
+        kept = [self._measured.keep(t.kernel, t.schedule, t.gain) for t in winners if keep]
+        made = recompiled(self.function, self._chosen)
+        found = [t if t in winners else _without_gain(t, self._first) for t in found]
+        return Tuning(made, found, before, after, bool(kept) and all(kept), self.notes)
+
+    def _fits(self, tuned: Tuned) -> bool:
+        """Whether the whole function has the same results with a winner: in it, arrays may share memory."""
+        forms = self._first, {**self._first, tuned.kernel: tuned.schedule}
+        if self._race.equal(*forms, exact=tuned.schedule.exact_as(self._first[tuned.kernel])):
+            return True
+        self.notes.append(f"the winner of {tuned.kernel} was dropped: it does not fit into the whole function")
+        return False
+
+
+def _dtypes(kernel: Kernel) -> tuple[str, ...]:
+    return tuple(operand.dtype for operand in kernel.operands)
 
 
 def _without_gain(tuned: Tuned, first: Mapping[str, Schedule]) -> Tuned:
@@ -133,40 +302,13 @@ def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterato
         yield kernel, seconds[kernel.name] / sum(seconds[k.name] for k in worth[at:])
 
 
-def _best_of(
-    race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: float, shown: Progress | Silence
-) -> Tuned:
-    """Return the best schedule of a kernel that is found in time."""
-    stage = shown.stage
-    name = kernel.default or kernel.name
-    first = best = chosen[name]
-    tried = {first}
-    for choices in alternatives(kernel, race.strided):
-        if time.perf_counter() > end:
-            break
-        candidate = best.changed(**choices)
-        if candidate in tried:
-            continue
-        tried.add(candidate)
-        shown.stage = f"{stage} form {len(tried) - 1}: {candidate};"
-        forms = {**chosen, name: best}, {**chosen, name: candidate}
-        if race.equal(*forms, exact=candidate.exact_as(best)) and race.gain(*forms, _ROUNDS) > GAIN:
-            best = candidate
-    forms = {**chosen, name: first}, {**chosen, name: best}
-    gain = 1.0 if best == first else race.gain(*forms, _FINAL_ROUNDS)
-    if gain > GAIN:
-        return Tuned(name, kernel.title, best, gain, len(tried) - 1)
-    return Tuned(name, kernel.title, first, 1.0, len(tried) - 1)
-
-
 def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, Any]]:
     """Yield choices that may be faster for a kernel, the most promising first.  Some may not fit it.
 
     `strided`: it may read what is not C-contiguous, so that another order of loops is the first thought.
     """
     rank = kernel.rank
-    loops = {frozenset(o.loops) for o in kernel.outputs}
-    reduced = [l for l in range(rank) if any(l not in some for some in loops)]
+    reduced = reduced_loops(kernel)
     kept = [l for l in range(rank) if l not in reduced]
     if rank >= 2:
         unrolled: list[dict[str, Any]] = [{"unroll": 4}, {"unroll": 2}, {"unroll": 8}]
@@ -190,64 +332,6 @@ def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, An
     yield {"vector": 16}
 
 
-class Form:
-    """A function under some schedules, with containers of its own for shared variables.
-
-    `graph`: another optimized graph than that of the function.
-    """
-
-    def __init__(
-        self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None,
-        graph: FunctionGraph | None = None,
-    ) -> None:  # fmt: skip
-        toolchain = find_toolchain()
-        assert toolchain is not None
-        self._first = [np.array(s.container.value) for s in function.shared]
-        self._containers = [Container(value) for value in self._first]
-        shared = [None] * len(function.inputs) + self._containers
-        self._run = compile_graph(
-            function.graph if graph is None else graph, name=function.name, shared=shared, toolchain=toolchain,
-            cache=process_cache(), profile=profile, threads=function.threads, schedule=schedules,
-            target=function.target,
-        )  # fmt: skip
-
-    def seconds(self, arrays: Sequence[np.ndarray], calls: int) -> float:
-        """The seconds of a call."""
-        self._begin_anew()
-        run = self._run.entry
-        begun = time.perf_counter()
-        for _ in range(calls):
-            run(*arrays)
-        return (time.perf_counter() - begun) / calls
-
-    def results(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The results of the first call, and the values of shared variables after it."""
-        self._begin_anew()
-        return [r.copy() for r in (*self._run(*arrays), *(c.value for c in self._containers))]
-
-    def _begin_anew(self) -> None:
-        for container, value in zip(self._containers, self._first, strict=True):
-            container.value = value.copy()
-
-
-def in_turns(
-    first: Form, second: Form, arrays: Sequence[np.ndarray], rounds: int
-) -> Iterator[tuple[float, float]]:
-    """Yield seconds per call of both, round by round, in alternating order: the second one finds warmer caches."""
-    calls = max(1, int(_ROUND_SECONDS / max(first.seconds(arrays, 1), second.seconds(arrays, 1), 1e-7)))
-    for k in range(rounds):
-        pair = (first, second) if k % 2 else (second, first)
-        a, b = (form.seconds(arrays, calls) for form in pair)
-        yield (a, b) if k % 2 else (b, a)
-
-
-def speed_up(times: Sequence[tuple[float, float]]) -> float:
-    """Return the time of the first form over that of the second; 1.0 if the second is not certainly faster."""
-    best = min(a for a, _ in times) / min(b for _, b in times)
-    typical = statistics.median(a / b for a, b in times)
-    return min(best, typical) if sum(b < a for a, b in times) >= SURE * len(times) else 1.0
-
-
 class _Race:
     """Forms of one function under several schedules, called on the same inputs."""
 
@@ -263,7 +347,7 @@ class _Race:
         key = tuple(schedules.items())
         if key not in self._forms:
             self._forms[key] = None
-            self._forms[key] = Form(self._function, schedules)
+            self._forms[key] = form_of(self._function, schedules)
         form = self._forms[key]
         if form is None:
             raise ScheduleError("tried before")
@@ -276,14 +360,14 @@ class _Race:
         except (ScheduleError, CompileError):
             return False
         results = self._form(one).results(self._arrays), form.results(self._arrays)
-        return all(_same(a, b, exact) for a, b in zip(*results, strict=True))
+        return all_same(*results, exact)
 
     def gain(self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int) -> float:
         """The speed-up of the other form over `one`; 1.0 if it is not significant."""
         times = []
         for k, pair in enumerate(self._times(one, other, rounds), start=1):
             times.append(pair)
-            if k >= _FEWEST_ROUNDS and not any(b < a for a, b in times):
+            if k >= FEWEST_ROUNDS and not any(b < a for a, b in times):
                 return 1.0
         return speed_up(times)
 
@@ -296,25 +380,16 @@ class _Race:
         self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int
     ) -> Iterator[tuple[float, float]]:
         """Yield seconds per call of both, of few rounds after the end."""
-        rounds = rounds if time.perf_counter() < self.end else min(rounds, _FEWEST_ROUNDS)
+        rounds = rounds if time.perf_counter() < self.end else min(rounds, FEWEST_ROUNDS)
         yield from in_turns(self._form(one), self._form(other), self._arrays, rounds)
 
     def kernel_seconds(self, schedules: Mapping[str, Schedule]) -> dict[str, float]:
         """Return seconds of each kernel, by its name under these schedules."""
         profile = RunProfile("tune")
-        form = Form(self._function, schedules, profile)
+        form = form_of(self._function, schedules, profile)
         form.seconds(self._arrays, 5)
         found: dict[str, float] = {}
         for step in profile.steps:
             for name in step.kernel.split(", "):
                 found[name] = found.get(name, 0.0) + step.seconds
         return found
-
-
-def _same(a: np.ndarray, b: np.ndarray, exact: bool) -> bool:
-    if exact or a.dtype.kind not in "fc":
-        return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-    tolerance = 64 * float(np.finfo(numpy_dtype(a.dtype.name)).eps)
-    scale = float(np.nanmax(np.abs(b[np.isfinite(b)]), initial=0.0))
-    return a.shape == b.shape and np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
-

@@ -35,6 +35,7 @@ class Kind(IntEnum):
     LIBRARY = 1
     RECORD = 2
     SCHEDULE = 3
+    TRIALS = 4
 
 
 class DamagedError(Exception):

@@ -26,7 +26,7 @@ from .interrupts import check
 from .machine import Machine, crowding, this_machine
 from .scratch import remove_tree, scratch_folder, sweep
 
-SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec", Kind.SCHEDULE: ".sch"}
+SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec", Kind.SCHEDULE: ".sch", Kind.TRIALS: ".try"}
 CAPACITY = 2 << 30
 """Capacity in bytes: some 20,000 libraries, or the records of 40 networks with 50 MB of weights."""
 GROWTH = "growth"

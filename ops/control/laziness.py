@@ -73,8 +73,10 @@ def titles_of(graph: FunctionGraph) -> dict[FunctionGraph, str]:
 
 def titles_at(node: Apply) -> dict[FunctionGraph, str]:
     """Return names for the bodies of a node: its loop or its branches."""
-    where = f" at {node.origin[0]}" if node.origin else ""
     op = unmarked(node.op)
+    if not isinstance(op, (Scan, Cond)):
+        return {}  # hardly any node has a body, and the text of a line takes 10 us
+    where = f" at {node.origin[0]}" if node.origin else ""
     if isinstance(op, Scan):
         return {op.graph: f"{op.name}{where}"}
     if isinstance(node.op, Cond):

@@ -7,6 +7,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.tuning.ablation import Ablation, Worth
 
 X, Y = T.vectors("x", "y")
 VALUE = T.exp(-(X**2) / 2) * Y + T.log(1 + T.exp(X))
@@ -46,6 +47,8 @@ def test_the_short_query_computes_the_same(found):
     assert set(names) <= {row.name for row in result.of("rule")}
     g = ag.function([X, Y], VALUE, mode=result.query)
     np.testing.assert_allclose(g(values, values), f(values, values), rtol=1e-12, atol=1e-300)
+    np.testing.assert_array_equal(result.function(values, values), g(values, values))
+    assert result.function.mode == g.mode and result.function is result.function
 
 
 def test_the_result_is_text_a_page_and_data(found):
@@ -55,6 +58,16 @@ def test_the_result_is_text_a_page_and_data(found):
     html = result._repr_html_()
     assert "<table" in html and "local_pow_two" in html
     assert json.loads(json.dumps(result.to_dict()))["query"] == result.query
+
+
+def test_two_noisy_runs_agree_on_the_most_valuable_rules():
+    rng = np.random.default_rng(0)
+    gains = {f"rule_{k:02}": 1.1 ** (15 - k) for k in range(14)}
+    runs = []
+    for _ in range(20):
+        rows = [Worth(n, "rule", 1, g * rng.uniform(0.97, 1.03), 0, 0.0, 0.0) for n, g in gains.items()]
+        runs.append(Ablation("f", rows, 1.0, 0.0, "", 1.0).most())
+    assert len(set(runs)) == 1 and set(runs[0]) == set(sorted(gains)[:10])
 
 
 def test_what_cannot_be_ablated_is_refused():

@@ -72,6 +72,8 @@ class Liveness:
         self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
         self._kept = {self.aliases.root_of(o) for o in graph.outputs}
         self._taken: set[Variable] = set(self.aliases.destroyer)
+        self._asked: tuple[Apply | None, set[Variable]] = None, set()
+        """The node that was asked for last, and its operands that it reads last."""
 
     @cached_property
     def agreement(self) -> Agreement:
@@ -87,11 +89,7 @@ class Liveness:
         if victim.dtype != result.dtype or victim.ndim != result.ndim or isinstance(victim, Constant):
             return False
         whole = _assumed_of(victim)
-        if self.aliases.root_of(victim) is not whole or whole in self._taken or whole in self._kept:
-            return False
-        if self._last_reader[whole] is not node or any(
-            i is not victim and self.aliases.root_of(i) is whole for i in node.inputs
-        ):
+        if whole in self._taken or victim not in self._read_last(node):
             return False
         if whole.owner is not None:
             return same_shape(victim, result)
@@ -99,6 +97,19 @@ class Liveness:
         is_update = self.updated_by.get(whole) is result and node in self._late
         may_write = is_update or ((self.private or node.op.restorable) and self._becomes_update(whole, result))
         return may_write and self.agreement.same_shape(victim, result)
+
+    def _read_last(self, node: Apply) -> set[Variable]:
+        """Return the operands that are whole arrays, no outputs, and read by no later node and by no other view."""
+        if self._asked[0] is not node:
+            readers: dict[Variable, set[Variable]] = {}
+            for i in node.inputs:
+                readers.setdefault(self.aliases.root_of(i), set()).add(i)
+            found = {
+                i for root, (i, *others) in readers.items()
+                if not others and _assumed_of(i) is root and root not in self._kept and self._last_reader[root] is node
+            }  # fmt: skip
+            self._asked = node, found
+        return self._asked[1]
 
     def _becomes_update(self, victim: Variable, result: Variable) -> bool:
         """Whether `result` is the new value of the input `victim`, or becomes it by further restorable writes."""
