@@ -33,8 +33,8 @@ enum { WORDS = 6, PCG64 = 0, SYMBOLS = 18 };
 static void *symbols[SYMBOLS];
 static bits of_pcg64;
 
-/* Whether registers have upper halves.  Kernels leave them in use, and then each SSE instruction of NumPy waits for the
-   one before that wrote its register: 2,000 Poisson samples take 330 us, and 60 after the halves are cleared. */
+/* Whether registers have upper halves.  Kernels leave them in use.  Each SSE instruction of NumPy then waits for the one
+   before that wrote its register: 2,000 Poisson samples take 330 us, and 60 after the halves are cleared. */
 static i32 has_avx;
 
 static void find_avx(void)
