@@ -78,8 +78,8 @@ def describe(found: dict[str, Any], first: dict[str, Any]) -> str:
         return f"{times}{calls}, same bits: {found['bits'] == first['bits']}"
     ours, theirs = np.array(first["means"]), np.array(found["means"])
     errors = np.hypot(ours[1], theirs[1]) + np.finfo(float).tiny
-    apart = np.max(abs(ours[0] - theirs[0]) / errors)
-    return f"{times}, apart by {apart:.1f} standard errors, r_hat {max(theirs[2]):.3f}"
+    distance = np.max(abs(ours[0] - theirs[0]) / errors)
+    return f"{times}, {distance:.1f} standard errors apart, r_hat {max(theirs[2]):.3f}"
 
 
 def work(what: str, name: str, mode: str) -> dict[str, Any]:
