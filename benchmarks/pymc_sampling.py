@@ -68,7 +68,7 @@ def measured(what: str, name: str, mode: str, warm: bool) -> dict[str, Any] | st
 
 
 def describe(found: dict[str, Any], first: dict[str, Any]) -> str:
-    """Return one line for the times, the ratio of the first mode's to these, and how far the results differ."""
+    """Return one line for the times, the ratio of the first mode's to these, and how far the results are apart."""
     times = ", ".join(
         f"{key} {used:7.2f} s ({wall:.1f} s), ratio {first['times'][key][0] / used:.2f}"
         for key, (used, wall) in found["times"].items()
@@ -78,8 +78,8 @@ def describe(found: dict[str, Any], first: dict[str, Any]) -> str:
         return f"{times}{calls}, same bits: {found['bits'] == first['bits']}"
     ours, theirs = np.array(first["means"]), np.array(found["means"])
     errors = np.hypot(ours[1], theirs[1]) + np.finfo(float).tiny
-    difference = np.max(abs(ours[0] - theirs[0]) / errors)
-    return f"{times}, means differ by {difference:.1f} standard errors, r_hat {max(theirs[2]):.3f}"
+    distance = np.max(abs(ours[0] - theirs[0]) / errors)
+    return f"{times}, {distance:.1f} standard errors apart, r_hat {max(theirs[2]):.3f}"
 
 
 def work(what: str, name: str, mode: str) -> dict[str, Any]:

@@ -24,6 +24,9 @@ def main(chosen: Any) -> int:
     if not file.is_file():
         print(f"arignote pymc-bench: there is no file {chosen.model}", file=sys.stderr)
         return 2
+    if find_spec("pymc") is None:
+        print("arignote pymc-bench: this Python has no package pymc; run pip install pymc", file=sys.stderr)
+        return 2
     if chosen.terms:
         return _print_terms(str(file), chosen.name)
     print(f"{'mode':10} {'cold':>9} {'warm':>9} {'call':>12}  {'log-density':>16}")

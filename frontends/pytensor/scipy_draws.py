@@ -44,7 +44,7 @@ def drawn(op: Any, generator: np.random.Generator, parameters: Sequence[Any], si
 
     law: Any = getattr(scipy.stats, layout.name)
     shapes, loc, scale = layout.parts(*parameters)
-    if not np.all(scale > 0) or not np.all(law._argcheck(*shapes)):
+    if not np.asarray(scale > 0).all() or (shapes and not np.all(law._argcheck(*shapes))):
         return None
     whole = np.broadcast_shapes(*(np.shape(p) for p in parameters))
     lengths = whole if size is None else size
