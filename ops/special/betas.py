@@ -417,7 +417,7 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
     """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
     Halley's steps in the logarithms of x and of the smaller one of p and q.  The start is by formula 26.5.22 of
-    Abramowitz and Stegun, or by the first term of the series.
+    Abramowitz and Stegun, or by the first two terms of the series.  `small_beta_quantile` squares the error of its start.
     """
     lower = p <= q
     small = p if lower else q
@@ -432,6 +432,8 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
         x = a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
     if not (x > 0.0 and x < 1.0):
         x = exp((log(p) + log(a) + betaln(a, b)) / a)
+        second = (1.0 - b) / (1.0 + a) * x
+        x = x / (1.0 + second) if second > -0.5 else x
         x = x if x < 0.9 else 0.5
     if x < 1e-290:
         return x
@@ -466,6 +468,8 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
         moved = fabs(better - x)
         x = better
         if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
+            break
+        if a < 0.7 and b * x < 0.7 and p > 1e-300 and moved < 1e-3 * x:
             break
     return small_beta_quantile(a, b, p, p_low, x) if a < 0.7 and b * x < 0.7 else x
 

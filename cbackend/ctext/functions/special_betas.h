@@ -517,7 +517,7 @@ static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64
 
 /* x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds. Halley's
    steps in the logarithms of x and of the smaller one of p and q. The start is by formula 26.5.22 of Abramowitz
-   and Stegun, or by the first term of the series. */
+   and Stegun, or by the first two terms of the series. `small_beta_quantile` squares the error of its start. */
 static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
 {
     const f64 lower = p <= q;
@@ -534,6 +534,8 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
     }
     if (!(x > 0.0 && x < 1.0)) {
         x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + ag_betaln_f64(a, b)) / a);
+        const f64 second = (1.0 - b) / (1.0 + a) * x;
+        x = second > -0.5 ? x / (1.0 + second) : x;
         x = x < 0.9 ? x : 0.5;
     }
     if (x < 1e-290) {
@@ -577,6 +579,9 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         const f64 moved = fabs_F(better - x);
         x = better;
         if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (fabs_F(bend) < 3e-06 && moved < 1e-06 * x)) {
+            break;
+        }
+        if (a < 0.7 && b * x < 0.7 && p > 1e-300 && moved < 0.001 * x) {
             break;
         }
     }
