@@ -216,8 +216,8 @@ def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> f
 def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form.
 
-    I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).  `rough`: 0, or the relative size of terms that
-    do not count, where only the first result is wanted.
+    I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).  `rough`: 0, or the relative size of terms
+    that do not count, where only the first result is wanted.
     """
     least = rough if rough > 0.0 else 1e-18
     term = 1.0
@@ -293,9 +293,7 @@ def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, floa
 
 
 @scalar
-def incomplete_beta_of(
-    a: float, b: float, x: float, y: float, given: float, rough: float
-) -> tuple[float, float]:
+def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float, rough: float) -> tuple[float, float]:
     """The same, where `given` is 0 or beta_factor(a, b, x, y); `rough` is that of `beta_of_small` below the mean."""
     swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
     p = b if swapped else a
@@ -421,7 +419,8 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
     """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
     Halley's steps in the logarithms of x and of the smaller one of p and q.  The start is by formula 26.5.22 of
-    Abramowitz and Stegun, or by the first two terms of the series.  `small_beta_quantile` squares the error of its start.
+    Abramowitz and Stegun, or by the first two terms of the series.  `small_beta_quantile` squares the error of its
+    start.
     """
     lower = p <= q
     small = p if lower else q
@@ -481,13 +480,17 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
 @scalar
 def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) -> float:
     """One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x)."""
-    if p < 1e-300 or x < 1e-300:
+    if p * a < 1e-300 or x < 1e-300:
         return x
-    e, e_low = log_in_parts(p, p_low)
-    g, g_low = log_beta_parts(a, b)
-    e, e_low = plus_parts(e, e_low, g, g_low)
-    g, g_low = log_in_parts(a, 0.0)
-    e, e_low = plus_parts(e, e_low, g, g_low)
+    g, g_low = times_parts(p, p_low, a, 0.0)
+    if a > 0.3 and b < LOG_GAMMA_START:  # 2**-53 of the beta function become at most 4 ulp of x
+        e, e_low = beta_of_moderate(a, b)
+        g, g_low = times_parts(g, g_low, e, e_low)
+        e, e_low = log_in_parts(g, g_low)
+    else:
+        e, e_low = log_in_parts(g, g_low)
+        g, g_low = log_beta_parts(a, b)
+        e, e_low = plus_parts(e, e_low, g, g_low)
     term = a
     rest = 0.0
     for k in range(1, 100):

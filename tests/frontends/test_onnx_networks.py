@@ -11,10 +11,9 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from benchmarks.models.networks import MODELS, input_of  # noqa: E402
-
 import arignote as ag  # noqa: E402
 from arignote.options import process_options  # noqa: E402
+from benchmarks.models.networks import MODELS, input_of  # noqa: E402
 
 pytestmark = pytest.mark.long
 

@@ -488,18 +488,24 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
 /* One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x). */
 static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 x)
 {
-    if (p < 1e-300 || x < 1e-300) {
+    if (p * a < 1e-300 || x < 1e-300) {
         return x;
     }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_log_in_parts_f64(p, p_low, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_beta_parts_f64(a, b, &g_low);
-    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
-    g = ag_log_in_parts_f64(a, 0.0, &g_low);
-    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    g = ag_times_parts_f64(p, p_low, a, 0.0, &g_low);
+    f64 e = 0;
+    f64 e_low = 0;
+    if (a > 0.3 && b < 10.0) {
+        e = ag_beta_of_moderate_f64(a, b, &e_low);
+        g = ag_times_parts_f64(g, g_low, e, e_low, &g_low);
+        e = ag_log_in_parts_f64(g, g_low, &e_low);
+    }
+    else {
+        e = ag_log_in_parts_f64(g, g_low, &e_low);
+        g = ag_log_beta_parts_f64(a, b, &g_low);
+        e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    }
     f64 term = a;
     f64 rest = 0.0;
     for (i32 k = 1; k < 100; k++) {
