@@ -213,23 +213,25 @@ def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> f
 
 
 @scalar
-def beta_of_small(a: float, b: float, x: float) -> tuple[float, float]:
+def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form.
 
-    I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).
+    I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).  `rough`: 0, or the relative size of terms
+    that do not count, where only the first result is wanted.
     """
+    least = rough if rough > 0.0 else 1e-18
     term = 1.0
     total = 0.0
     for k in range(1, 200):
         n = float(k)
         term = term * ((n - b) * x / n)
         total = total + term / (a + n)
-        if fabs(term) < 1e-18 * n:
+        if fabs(term) < least * n:
             break
     if a > 1e-100 and b < LOG_GAMMA_START:
         p, p_low = beta_of_moderate(a, b)
         quick = power(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total)
-        if quick < 0.6:
+        if quick < 0.6 or rough > 0.0:
             return quick, 1.0 - quick
     e, e_low = log_in_parts(x, 0.0)
     e, e_low = times_parts(e, e_low, a, 0.0)
@@ -287,12 +289,12 @@ def beta_of_tail(a: float, b: float, y: float) -> float:
 @scalar
 def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate."""
-    return incomplete_beta_of(a, b, x, y, 0.0)
+    return incomplete_beta_of(a, b, x, y, 0.0, 0.0)
 
 
 @scalar
-def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float) -> tuple[float, float]:
-    """The same, where `given` is 0 or beta_factor(a, b, x, y)."""
+def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float, rough: float) -> tuple[float, float]:
+    """The same, where `given` is 0 or beta_factor(a, b, x, y); `rough` is that of `beta_of_small` below the mean."""
     swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
     p = b if swapped else a
     q = a if swapped else b
@@ -301,9 +303,9 @@ def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float) -> 
     got = 0.0
     rest = 0.0
     if p < 1.0:
-        got, rest = beta_of_small(p, q, u)
+        got, rest = beta_of_small(p, q, u, 0.0 if swapped else rough)
     elif q <= 1.0 and u > 0.7 and p * v < 0.7:
-        rest, got = beta_of_small(q, p, v)
+        rest, got = beta_of_small(q, p, v, 0.0)
     else:
         if q <= 1.0 and p >= 15.0 and v < (0.3 if p >= 20.0 else 0.2):
             got = beta_of_tail(p, q, v)
@@ -417,7 +419,8 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
     """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
     Halley's steps in the logarithms of x and of the smaller one of p and q.  The start is by formula 26.5.22 of
-    Abramowitz and Stegun, or by the first term of the series.
+    Abramowitz and Stegun, or by the first two terms of the series.  `small_beta_quantile` squares the error of its
+    start.
     """
     lower = p <= q
     small = p if lower else q
@@ -432,6 +435,8 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
         x = a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
     if not (x > 0.0 and x < 1.0):
         x = exp((log(p) + log(a) + betaln(a, b)) / a)
+        second = (1.0 - b) / (1.0 + a) * x
+        x = x / (1.0 + second) if second > -0.5 else x
         x = x if x < 0.9 else 0.5
     if x < 1e-290:
         return x
@@ -439,7 +444,7 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
     high = 1.0
     for _ in range(80):
         factor = beta_factor(a, b, x, 1.0 - x)
-        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor)
+        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if lower else 0.0)
         got = got_p if lower else got_q
         above = got > small if lower else got < small
         if above:
@@ -467,19 +472,25 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
         x = better
         if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
             break
+        if a < 0.7 and b * x < 0.7 and p > 1e-300 and moved < 1e-3 * x:
+            break
     return small_beta_quantile(a, b, p, p_low, x) if a < 0.7 and b * x < 0.7 else x
 
 
 @scalar
 def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) -> float:
     """One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x)."""
-    if p < 1e-300 or x < 1e-300:
+    if p * a < 1e-300 or x < 1e-300:
         return x
-    e, e_low = log_in_parts(p, p_low)
-    g, g_low = log_beta_parts(a, b)
-    e, e_low = plus_parts(e, e_low, g, g_low)
-    g, g_low = log_in_parts(a, 0.0)
-    e, e_low = plus_parts(e, e_low, g, g_low)
+    g, g_low = times_parts(p, p_low, a, 0.0)
+    if a > 0.3 and b < LOG_GAMMA_START:  # 2**-53 of the beta function become at most 4 ulp of x
+        e, e_low = beta_of_moderate(a, b)
+        g, g_low = times_parts(g, g_low, e, e_low)
+        e, e_low = log_in_parts(g, g_low)
+    else:
+        e, e_low = log_in_parts(g, g_low)
+        g, g_low = log_beta_parts(a, b)
+        e, e_low = plus_parts(e, e_low, g, g_low)
     term = a
     rest = 0.0
     for k in range(1, 100):
@@ -498,7 +509,7 @@ def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) ->
 @scalar
 def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: float) -> float:
     """x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1."""
-    half, _rest = incomplete_beta(a, b, 0.5, 0.5)
+    half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4)
     if p <= half:
         return beta_quantile(a, b, p, p_low, q)
     return 1.0 - beta_quantile(b, a, q, q_low, p)

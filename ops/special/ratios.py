@@ -207,7 +207,7 @@ def short_log_beta(a: float, b: float) -> float:
     if b < LOG_GAMMA_START:
         p, p_low = beta_of_moderate(a, b)
         total = log(p) + p_low / p
-        return total if fabs(total) > 0.2 else 0.0
+        return total if fabs(total) > 0.125 else 0.0
     if a >= LOG_GAMMA_START:
         return log_beta_of_large(a, b)
     if a >= 1.0:

@@ -234,16 +234,18 @@ static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part
 }
 
 /* (I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form. I is x**a / (a
-   B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))). */
-static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 *second)
+   B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))). `rough`: 0, or the relative size of terms that do not
+   count, where only the first result is wanted. */
+static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 *second)
 {
+    const f64 least = rough > 0.0 ? rough : 1e-18;
     f64 term = 1.0;
     f64 total = 0.0;
     for (i32 k = 1; k < 200; k++) {
         const f64 n = (f64)k;
         term = term * ((n - b) * x / n);
         total = total + term / (a + n);
-        if (fabs_F(term) < 1e-18 * n) {
+        if (fabs_F(term) < least * n) {
             break;
         }
     }
@@ -252,7 +254,7 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 *second)
     if (a > 1e-100 && b < 10.0) {
         p = ag_beta_of_moderate_f64(a, b, &p_low);
         const f64 quick = pow_F(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total);
-        if (quick < 0.6) {
+        if (quick < 0.6 || rough > 0.0) {
             *second = 1.0 - quick;
             return quick;
         }
@@ -321,8 +323,8 @@ static inline f64 ag_beta_of_tail_f64(f64 a, f64 b, f64 y)
     return ag_exp_parts_f64(e, e_low) * (upper + size * total);
 }
 
-/* The same, where `given` is 0 or beta_factor(a, b, x, y). */
-static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 given, f64 *second)
+/* The same, where `given` is 0 or beta_factor(a, b, x, y); `rough` is that of `beta_of_small` below the mean. */
+static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 given, f64 rough, f64 *second)
 {
     const f64 swapped = a + b > 2.0 ? x * (a + b) > a : x > 0.5;
     const f64 p = swapped ? b : a;
@@ -332,11 +334,11 @@ static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 give
     f64 got = 0.0;
     f64 rest = 0.0;
     if (p < 1.0) {
-        got = ag_beta_of_small_f64(p, q, u, &rest);
+        got = ag_beta_of_small_f64(p, q, u, swapped ? 0.0 : rough, &rest);
     }
     else {
         if (q <= 1.0 && u > 0.7 && p * v < 0.7) {
-            rest = ag_beta_of_small_f64(q, p, v, &got);
+            rest = ag_beta_of_small_f64(q, p, v, 0.0, &got);
         }
         else {
             if (q <= 1.0 && p >= 15.0 && v < (p >= 20.0 ? 0.3 : 0.2)) {
@@ -371,7 +373,7 @@ static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 give
 /* (I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate. */
 INLINE f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second)
 {
-    return ag_incomplete_beta_of_f64(a, b, x, y, 0.0, second);
+    return ag_incomplete_beta_of_f64(a, b, x, y, 0.0, 0.0, second);
 }
 
 /* The incomplete beta function, regularized; NaN outside of a, b >= 0 and 0 <= x <= 1. Within 8 ulp for a, b from
@@ -486,18 +488,24 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
 /* One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x). */
 static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 x)
 {
-    if (p < 1e-300 || x < 1e-300) {
+    if (p * a < 1e-300 || x < 1e-300) {
         return x;
     }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_log_in_parts_f64(p, p_low, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_beta_parts_f64(a, b, &g_low);
-    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
-    g = ag_log_in_parts_f64(a, 0.0, &g_low);
-    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    g = ag_times_parts_f64(p, p_low, a, 0.0, &g_low);
+    f64 e = 0;
+    f64 e_low = 0;
+    if (a > 0.3 && b < 10.0) {
+        e = ag_beta_of_moderate_f64(a, b, &e_low);
+        g = ag_times_parts_f64(g, g_low, e, e_low, &g_low);
+        e = ag_log_in_parts_f64(g, g_low, &e_low);
+    }
+    else {
+        e = ag_log_in_parts_f64(g, g_low, &e_low);
+        g = ag_log_beta_parts_f64(a, b, &g_low);
+        e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    }
     f64 term = a;
     f64 rest = 0.0;
     for (i32 k = 1; k < 100; k++) {
@@ -517,7 +525,7 @@ static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64
 
 /* x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds. Halley's
    steps in the logarithms of x and of the smaller one of p and q. The start is by formula 26.5.22 of Abramowitz
-   and Stegun, or by the first term of the series. */
+   and Stegun, or by the first two terms of the series. `small_beta_quantile` squares the error of its start. */
 static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
 {
     const f64 lower = p <= q;
@@ -534,6 +542,8 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
     }
     if (!(x > 0.0 && x < 1.0)) {
         x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + ag_betaln_f64(a, b)) / a);
+        const f64 second = (1.0 - b) / (1.0 + a) * x;
+        x = second > -0.5 ? x / (1.0 + second) : x;
         x = x < 0.9 ? x : 0.5;
     }
     if (x < 1e-290) {
@@ -545,7 +555,7 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         const f64 factor = ag_beta_factor_f64(a, b, x, 1.0 - x);
         f64 got_p = 0;
         f64 got_q = 0;
-        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, &got_q);
+        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, lower ? 1e-18 : 0.0, &got_q);
         const f64 got = lower ? got_p : got_q;
         const f64 above = lower ? got > small : got < small;
         if (above) {
@@ -579,6 +589,9 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (fabs_F(bend) < 3e-06 && moved < 1e-06 * x)) {
             break;
         }
+        if (a < 0.7 && b * x < 0.7 && p > 1e-300 && moved < 0.001 * x) {
+            break;
+        }
     }
     return a < 0.7 && b * x < 0.7 ? ag_small_beta_quantile_f64(a, b, p, p_low, x) : x;
 }
@@ -588,7 +601,7 @@ static inline f64 ag_beta_inverse_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64
 {
     f64 half = 0;
     f64 _rest = 0;
-    half = ag_incomplete_beta_f64(a, b, 0.5, 0.5, &_rest);
+    half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, &_rest);
     if (p <= half) {
         return ag_beta_quantile_f64(a, b, p, p_low, q);
     }

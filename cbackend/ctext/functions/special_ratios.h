@@ -252,7 +252,7 @@ static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
         f64 p_low = 0;
         p = ag_beta_of_moderate_f64(a, b, &p_low);
         total = ag_log_f64(p) + p_low / p;
-        return fabs_F(total) > 0.2 ? total : 0.0;
+        return fabs_F(total) > 0.125 ? total : 0.0;
     }
     if (a >= 10.0) {
         return ag_log_beta_of_large_f64(a, b);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,11 @@ def test_networks_compile_without_a_failing_rule(name: str, mode: str, tmp_path:
 
 
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])
-@pytest.mark.parametrize("name", [n for n in MODELS if n not in ("encoder",)])
-def test_quantized_networks_compile_without_a_failing_rule(name: str, form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "encoder"])
+def test_quantized_networks_compile_without_a_failing_rule(
+    name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))  # the import adds a folder
     quantization = pytest.importorskip("onnxruntime.quantization")
     model = MODELS[name]()
     value = drawn(model)
