@@ -10,7 +10,6 @@ asks `stat` and starts no process.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import shlex
@@ -19,7 +18,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ...record import record
+from ...record import lazy, record
 from ...record.cached import cached_property
 from ...targets.named import host
 from ...targets.target import Target
@@ -31,6 +30,8 @@ from ..cache.store import Cache
 from .compiler_process import CompileError, Running, find_programs, run
 from .probe import PROBE, PROBE_LINK, WANTED_TEXT, probe
 from .work_folder import in_work_folder
+
+_importers: Any = lazy.module("importlib.util")
 
 PREBUILT_FLAG = "-DAG_PREBUILT"
 """Macro that tells a program's C text that the runtime contains the functions of the driver."""
@@ -220,7 +221,7 @@ def _followed(path: str) -> str:
 def ziglang() -> str | None:
     """Return the program of the package `ziglang`; None if it is not installed."""
     try:
-        spec = importlib.util.find_spec("ziglang")
+        spec = _importers.find_spec("ziglang")
     except (OSError, ImportError, ValueError):  # a folder on sys.path that cannot be listed, a broken package
         return None
     program = Path(spec.origin).with_name("zig") if spec and spec.origin else None
