@@ -57,8 +57,8 @@ def size(cache: Cache) -> str:
     libraries, records, schedules, tried = (sum(e.kind is kind for e in listed) for kind in Kind)
     used = sum(entry.size for entry in listed)
     return (
-        f"{cache.folder.root}\n{libraries} libraries, {records} records and {schedules} tuned schedules, "
-        f"trials of {counted(tried, 'kernel')}, "
+        f"{cache.folder.root}\n{libraries} libraries, {records} records, {schedules} tuned schedules "
+        f"and trials of {counted(tried, 'kernel')}, "
         f"{_bytes(used)} of at most {_bytes(cache.capacity)}"
     )
 

@@ -13,7 +13,7 @@ from ...graph import Constant, FunctionGraph, Variable, leaves
 from ..shapes.indexing import IncSubtensor, Spec, Subtensor, entries
 from .scan_ops import Scan
 
-MOST = 4
+MOST_KEPT = 4
 """Most parts that are kept of one state; else all of it is."""
 _WHOLE = "s000"
 
@@ -53,7 +53,7 @@ def overwritten(op: Scan) -> dict[int, tuple[Part, ...]]:
     found = {}
     for k, state in enumerate(body.inputs[op.states]):
         parts = None if op.traced[k] or not state.ndim else _parts(body, state, body.outputs[k])
-        if parts is None or not 0 < len(parts) <= MOST:
+        if parts is None or not 0 < len(parts) <= MOST_KEPT:
             continue
         if all(p.indices and arrays.isdisjoint(leaves(p.indices)) for p in parts):
             found[k] = tuple(parts)

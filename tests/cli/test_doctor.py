@@ -74,7 +74,7 @@ def test_cache_commands(options, tmp_path, capsys):
     for number in range(3):
         cache.store(Kind.LIBRARY, bytes([number]) * 32, bytes(2048), "int x;")
     for action, expected in [
-        ("size", "3 libraries, 0 records and 0 tuned schedules, 6.4 KiB of at most 2.0 GiB"),
+        ("size", "3 libraries, 0 records, 0 tuned schedules and trials of 0 kernels, 6.4 KiB of at most 2.0 GiB"),
         ("list", "2.1 KiB  02020202...so"),
         ("verify", "3 entries sound"),
         ("trim", "removed 0 entries, 0 B; "),

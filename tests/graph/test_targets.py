@@ -66,6 +66,7 @@ BOUNDS = {
     "ops/core/derivatives.py": {"_LAYERS"},
     "ops/shapes/distinct.py": {"_VIEWS"},
     "ops/control/laziness.py": {"MOST_NESTED"},
+    "ops/control/overwriting.py": {"MOST_KEPT"},
     "ops/core/tracing.py": {"_LONGEST"},
     "ops/linalg/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
     "ops/core/tensor.py": {"MOST_NUMBERS", "_LONGEST_BRIEF"},
