@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ....graph import Apply, Constant, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
+from ....graph import Apply, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
 from ....graph.ordering import overwriters_last
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
@@ -86,7 +86,7 @@ class Liveness:
         The node itself may read the same variable at several positions, but no other view of it.
         """
         victim, result = node.inputs[position], node.outputs[output]
-        if victim.dtype != result.dtype or victim.ndim != result.ndim or isinstance(victim, Constant):
+        if victim.dtype != result.dtype or victim.ndim != result.ndim:
             return False
         whole = _assumed_of(victim)
         if whole in self._taken or victim not in self._read_last(node):
