@@ -237,6 +237,19 @@ def test_a_reduction_cannot_lie_over_its_input():
         lower(Reduce(E.add, (0,))(X).owner, ((0, 0),))
 
 
+def test_only_results_of_the_last_loops_overwrite_an_input():
+    v = var("float64", None)
+    with pytest.raises(ValueError, match="cannot overwrite input 0"):
+        lower(fused([X, v], E.exp(X), E.exp(v)), ((0, 0),))
+
+
+def test_a_kernel_whose_rows_read_what_others_overwrite_is_not_cut():
+    assert lower(fused([X], E.add(X, E.exp(X))), ((0, 0),)).splits is not None
+    crossing = fused([X], E.add(X, DimShuffle((1, 0))(X)))
+    assert lower(crossing).splits is not None
+    assert lower(crossing, ((0, 0),)).splits is None
+
+
 def test_softmax_in_place():
     floats = [d for d in DTYPES if d.startswith("float")]
     cases = itertools.product((Softmax, LogSoftmax), floats, (0, 1))

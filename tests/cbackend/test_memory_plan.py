@@ -15,7 +15,8 @@ from arignote import ops as T
 from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
-from arignote.cbackend.program.buffers import lives_of
+from arignote.cbackend.program.buffers import last_uses, lives_of
+from arignote.cbackend.program.program import Loop, arrays_of
 from arignote.cbackend.runtime.runtime import load_runtime
 
 X = T.matrix("x")
@@ -176,3 +177,24 @@ def test_a_call_that_fails_gives_its_memory_back(runtime):
 def test_a_function_whose_values_all_live_at_once_has_no_plan():
     f = ag.function([X], T.exp(X) * 2)
     assert lives_of(f.program) == []
+
+
+def test_blocks_of_loops_share_no_bytes_with_others():
+    a = T.dot(X, X)
+    b = T.dot(a, X)
+    rows = T.dot(T.dot(b, a), b)
+    states, _ = ag.scan(lambda r, s: T.tanh(T.dot(s, a) + r), sequences=rows, outputs_info=T.zeros_like(X[0]))
+    program = ag.function([X], T.sum(T.dot(T.dot(states, X), states)) + T.sum(rows)).program
+    lives, steps = lives_of(program), program.steps
+    handed = {b for step in steps if isinstance(step, Loop) for array in arrays_of(step) for b in array.buffers}
+    assert {lives[program.slots[b]] for b in handed} == {None}
+    assert any(lives)
+
+
+def test_memory_lives_until_the_last_step_that_may_read_it():
+    flat = T.reshape(X, (-1,))
+    steps = ag.function([X], T.dot(T.exp(flat), flat)).program.steps
+    last = last_uses(steps)
+    reads = [(m, k) for k, step in enumerate(steps) for a in arrays_of(step) for m in a.memory if len(a.memory) > 1]
+    assert {m for m, _ in reads if not isinstance(m, str)}
+    assert all(last[m] >= k for m, k in reads)
