@@ -19,9 +19,16 @@ from benchmarks.models.networks import MODELS, input_of  # noqa: E402
 pytestmark = pytest.mark.long
 
 
-def by_runtime(path: Path, value: np.ndarray) -> np.ndarray:
-    """Return the first result of ONNX Runtime."""
-    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+REFUSED = {("densenet121", "QOperator"), ("inception_v1", "QOperator")}
+"""Networks that ONNX Runtime cannot quantize in this form: biases that it makes of normalizations have no value."""
+
+
+def by_runtime(path: Path, value: np.ndarray, as_written: bool = False) -> np.ndarray:
+    """Return the first result of ONNX Runtime, which fuses nodes unless it runs them `as_written`."""
+    options = ort.SessionOptions()
+    if as_written:  # fused convolutions of bytes saturate on processors without VNNI
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     return session.run(None, {session.get_inputs()[0].name: value})[0]
 
 
@@ -47,8 +54,9 @@ def test_networks_compile_without_a_failing_rule(name: str, mode: str, tmp_path:
     assert is_near(got, by_runtime(path, value), 1e-3)
 
 
-@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "encoder"])
+@pytest.mark.parametrize(
+    "name, form", [(n, f) for n in MODELS if n != "encoder" for f in ("QDQ", "QOperator") if (n, f) not in REFUSED]
+)
 def test_quantized_networks_compile_without_a_failing_rule(
     name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,4 +76,4 @@ def test_quantized_networks_compile_without_a_failing_rule(
 
     quantization.quantize_static(plain, path, Samples(), quant_format=quantization.QuantFormat[form])
     got = ag.from_onnx(path).function()(value)
-    assert is_near(got, by_runtime(path, value), 0.1)
+    assert is_near(got, by_runtime(path, value, as_written=True), 0.1)

@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -60,7 +59,6 @@ def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
     with contextlib.redirect_stdout(output):
         for line, text in blocks(PAGES[page], "python"):
             exec(compile("\n" * (line - 1) + text, str(PAGES[page]), "exec"), scope)
-    Path(tempfile.gettempdir(), ".ses").unlink(missing_ok=True)  # ONNX Runtime leaves one
     for expected in PRINTED.get(page, ()):
         assert expected in output.getvalue()
 
