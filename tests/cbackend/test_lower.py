@@ -21,6 +21,7 @@ from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
 from arignote.cbackend.ir.kernel import Status
 from arignote.cbackend.lowering.lower import lower
+from arignote.cbackend.lowering.nests.indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from arignote.graph import DTYPES, Apply, FunctionGraph, TensorType
 from arignote.ops.core.tensor import TensorVariable, constant
 from arignote.ops.elementwise import records as E
@@ -248,6 +249,13 @@ def test_a_kernel_whose_rows_read_what_others_overwrite_is_not_cut():
     crossing = fused([X], E.add(X, DimShuffle((1, 0))(X)))
     assert lower(crossing).splits is not None
     assert lower(crossing, ((0, 0),)).splits is None
+
+
+def test_parts_of_a_scatter_run_in_turn_and_those_of_a_gather_on_any_thread():
+    rows = Indexing(2, (("array", 0), ("loop", 1)), ((0,),), (0,))
+    for how in (GATHER, SET, ADD):
+        kernel = indexing_kernel(how, "float64", rows, (0, 1))
+        assert kernel.splits is not None and kernel.splits.sequential == (how != GATHER)
 
 
 def test_softmax_in_place():
