@@ -236,9 +236,9 @@ def _sorted(p: Planner, ends: Sequence[Place], extent: Place) -> list[Place]:
     for end in dict.fromkeys(ends):
         if _is_at_most(end, Place(0, 0)) or _is_at_most(extent, end) or end in found:
             continue
-        rest = _least(p, _most(p, end, Place(0, 0)), extent)
+        rest = _extreme(p, "minimum", _extreme(p, "maximum", end, Place(0, 0)), extent)
         for place, other in enumerate(found):
-            found[place], rest = _least(p, other, rest), _most(p, other, rest)
+            found[place], rest = _extreme(p, "minimum", other, rest), _extreme(p, "maximum", other, rest)
         if rest not in found:
             found.append(rest)
     return found
@@ -259,22 +259,17 @@ def _sum(a: Dim, b: Dim) -> Dim:
     return dims.add(a, b) if isinstance(b, int) else difference(a, difference(0, b))
 
 
-def _least(p: Planner, a: Place, b: Place) -> Place:
+def _extreme(p: Planner, kind: str, a: Place, b: Place) -> Place:
+    """Return the "minimum" or the "maximum" of two positions."""
     if _is_at_most(a, b):
-        return a
+        return a if kind == "minimum" else b
     if _is_at_most(b, a):
-        return b
-    known = None if a.known is None or b.known is None else lesser(a.known, b.known)
-    return Place(p.let("minimum", a.at, b.at), known)
+        return b if kind == "minimum" else a
+    known = None if a.known is None or b.known is None else _EXTREMES[kind](a.known, b.known)
+    return Place(p.let(kind, a.at, b.at), known)
 
 
-def _most(p: Planner, a: Place, b: Place) -> Place:
-    if _is_at_most(a, b):
-        return b
-    if _is_at_most(b, a):
-        return a
-    known = None if a.known is None or b.known is None else greater(a.known, b.known)
-    return Place(p.let("maximum", a.at, b.at), known)
+_EXTREMES = {"minimum": lesser, "maximum": greater}
 
 
 def _choose(p: Planner, flag: Quantity, a: Quantity, b: Quantity) -> Quantity:

@@ -10,7 +10,7 @@ number is unknown; around the loop, where the numbers are made, it is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -48,9 +48,14 @@ class BoundsFromFront(Optimizer):
 
 def _in_loops(graph: FunctionGraph, natural: set[Variable]) -> FunctionGraph:
     """Return the graph with clamped bounds in its loops; `natural`: its values that are certainly not negative."""
+    return _changed(graph, lambda node: _with_clamped_body(node, natural))
+
+
+def _changed(graph: FunctionGraph, change: Callable[[Apply], Apply]) -> FunctionGraph:
+    """Return the graph with each node changed; `change` gets the nodes of `graph` itself."""
     known: dict[Variable, Variable] = {}
     for node in graph.order:
-        new = _with_clamped_body(node, natural).over(known)
+        new = change(node).over(known)
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
     return graph.substituted(known) if known else graph
@@ -63,25 +68,16 @@ def _with_clamped_body(node: Apply, natural: set[Variable]) -> Apply:
     op: Scan = node.op  # type: ignore[assignment]
     body, _ = MergeOptimizer().optimize(op.graph, GraphEditor())
     pairs = zip(body.inputs, node.inputs[1:], strict=True)
-    steady = [leaf for k, (leaf, given) in enumerate(pairs) if given in natural and k not in range(*_places(op.states))]
+    states = set(body.inputs[op.states])
+    steady = [leaf for leaf, given in pairs if given in natural and leaf not in states]
     body = _clamped(body, steady)
     return node if body is op.graph else node.with_op(replace(op, graph=body))
-
-
-def _places(states: slice) -> tuple[int, int]:
-    return states.start, states.stop
 
 
 def _clamped(body: FunctionGraph, leaves: Iterable[Variable]) -> FunctionGraph:
     """Return a body with clamped bounds, in its inner loops too; `leaves`: inputs that are not negative."""
     natural = _natural(body, leaves)
-    body = _in_loops(body, natural)
-    known: dict[Variable, Variable] = {}
-    for node in body.order:
-        new = _from_front(node, natural).over(known)
-        if new is not node:
-            known.update(zip(node.outputs, new.outputs, strict=True))
-    return body.substituted(known) if known else body
+    return _changed(_in_loops(body, natural), lambda node: _from_front(node, natural))
 
 
 def _from_front(node: Apply, natural: set[Variable]) -> Apply:
