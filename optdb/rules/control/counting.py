@@ -111,7 +111,7 @@ def _natural(graph: FunctionGraph, leaves: Iterable[Variable]) -> set[Variable]:
             end = inputs[1].data if isinstance(inputs[1], Constant) else -2
             if (step > 0 and holds(inputs[0])) or (step < 0 and end >= -1):
                 found.add(node.out)
-        elif node.outputs[0].type.kind not in "iu":
+        elif node.outputs[0].dtype != "int64":  # sums of fewer bits wrap around
             continue
         elif op is maximum:
             found.update(node.outputs if any(map(holds, inputs)) else ())

@@ -5,9 +5,11 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.graph import FunctionGraph
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.control.scan_ops import Scan
 from arignote.ops.lowered.fused import unmarked
+from arignote.optdb.rules.control.counting import _natural
 
 
 def outer_products(alpha, C, A):
@@ -81,3 +83,10 @@ def test_bounds_are_clamped_where_numbers_count_from_the_front():
         found = ag.rewrite(ag.FunctionGraph([n, g, x], [loop]), "scan_bounds_from_front")
         (inner,) = [node for node in found.order if isinstance(node.op, Scan)]
         assert ("maximum" in [m.op.name for m in inner.op.graph.order]) is clamped
+
+
+@pytest.mark.parametrize("dtype, is_known", [("int64", True), ("int8", False)])
+def test_sums_that_may_wrap_around_are_no_bounds_from_the_front(dtype, is_known):
+    i = T.tensor("i", dtype, ())
+    twice = i + i
+    assert (twice in _natural(FunctionGraph([i], [twice]), [i])) == is_known
