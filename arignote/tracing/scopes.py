@@ -16,7 +16,7 @@ import numpy as np
 
 from ..record.cached import cached_property
 from . import statements
-from .source import AG, rewritten
+from .source import AG, rewritten, tree_of
 
 _DATA = (bool, int, float, complex, str, np.ndarray, np.generic)
 
@@ -86,6 +86,10 @@ class Scope:
     def writes(self) -> bool:
         """Whether the function may write to arrays: it assigns elements, or calls what may."""
         return any(_names(f.__code__, "STORE_SUBSCR") or rewritten(f.__code__) for f in self.functions)
+
+    def sourceless(self) -> str:
+        """Return the name of a function without a source, whose control flow stays Python's; an empty text if none."""
+        return next((f.__name__ for f in self.functions if tree_of(f.__code__) is None), "")
 
     def with_values(self, values: Mapping[str, Any]) -> Callable[..., Any]:
         """Return the function with other values in the place of its variables."""

@@ -210,6 +210,7 @@ class _Tracing:
         self._name = options["name"]
         self._trace = Trace(of_call=True)
         self._trace.dim_of = tensor_to_dim
+        self._trace.sourceless = scope.sourceless
         self.objects = Objects(arguments, self._value_of, how.of)
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []

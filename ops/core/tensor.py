@@ -287,8 +287,14 @@ class TensorVariable(Operators, Variable):
         return known
 
     def _without(self, what: str, fix: str) -> TypeError:
-        static = "; a number among the arguments can be static: ag.jit(f, static_argnames=...)" if is_of_call() else ""
-        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{static}{line()}")
+        trace = current()
+        more = ""
+        if trace is not None and trace.of_call:
+            name = trace.sourceless()
+            more = "; a number among the arguments can be static: ag.jit(f, static_argnames=...)"
+            if name:
+                more = f"; {name} has no source to read, so its loops and branches are Python's: define it in a file"
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{more}{line()}")
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -92,6 +92,7 @@ class Trace:
     running    the functions of the user that run now, as often as they call themselves
     recursion  the number of those calls of functions by themselves
     catches    the errors that the function catches, see tracing/catching.py
+    sourceless gives the name of a function of the call whose source cannot be read, or an empty text
     checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
     """
 
@@ -111,6 +112,7 @@ class Trace:
         self.depth: int = 0
         self.guards: dict[str, None] = {}
         self.inlined: Callable[[Any], Callable[..., Any]] | None = None
+        self.sourceless: Callable[[], str] = str
         self.made: list[tuple[Any, type]] = []
         self.checks: list[Any] = []
         self.running: dict[Any, int] = {}
