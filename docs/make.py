@@ -15,8 +15,8 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 NEEDS = {"make_pytensor": "pytensor", "make_pytorch": "torch"}
 """The package that a maker reads."""
-MODULES = ("arignote.cbackend.abi.generate", "arignote.cbackend.ctext.translated")
-"""Modules that write C."""
+MODULES = ("arignote.cbackend.abi.generate", "arignote.cbackend.ctext.translated", "tests.campaign.values.parity")
+"""Modules that write C, and the page of differences from NumPy."""
 
 
 def main() -> None:

@@ -78,23 +78,12 @@ OPTIONS = _table({
     "overwrite_input": "median nanmedian nanpercentile nanquantile percentile quantile",
     "assume_unique": "isin",
     "kind": "argpartition isin partition",
-    "full": "polyfit",
-    "cov": "polyfit",
-    "mode": "ravel_multi_index",
-    "return_indices": "intersect1d",
     "weights": "nanpercentile nanquantile percentile quantile",
-    "fweights": "cov",
-    "aweights": "cov",
-    "period": "interp",
-    "edge_order": "gradient",
-    "hermitian": "linalg.pinv linalg.svd",
 })  # fmt: skip
 ACCEPTED: dict[str, tuple[Any, ...]] = {
     "ndmax": (0,),
     "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
     "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table", "introselect"),
-    "full": (False,), "cov": (False,), "mode": (None, "raise"), "return_indices": (False,),
-    "edge_order": (1,), "hermitian": (False,),
 }  # fmt: skip
 """The values of an option that a graph accepts without effect; only None where there is no entry."""
 _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}

@@ -152,17 +152,27 @@ def inv(a: TensorLike) -> TensorVariable:
     return Inverse()(as_matrices(a, "inv"))
 
 
-def pinv(a: TensorLike, rcond: TensorLike | None = None, *, rtol: Any = _NOT_GIVEN) -> TensorVariable:
+def pinv(
+    a: TensorLike, rcond: TensorLike | None = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN
+) -> TensorVariable:
     """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0.
 
     `rtol`: another name of `rcond`, for which None are as many units in the last place as a has rows or columns.
+    `hermitian`: the matrices are Hermitian, and their eigenvalues are taken; the lower triangle is read.
     """
     a = as_matrices(a, "pinv")
     if rtol is not _NOT_GIVEN:
         if rcond is not None:
             raise ValueError("pinv: rcond and rtol say the same thing; give one of them")
         rcond = _precision(a) if rtol is None else rtol
-    return PseudoInverse()(a, with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype)))
+    share = with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype))
+    if not hermitian:
+        return PseudoInverse()(a, share)
+    w, v = eigh(a)
+    size = T.abs(w)
+    counts = T.gt(size, T.expand_dims(share, -1) * T.max(size, axis=-1, keepdims=True, initial=0))
+    inverse = T.switch(counts, 1 / T.switch(counts, w, 1), 0)
+    return T.matmul(v * T.expand_dims(inverse, -2), adjoint(v))
 
 
 def det(a: TensorLike) -> TensorVariable:
@@ -269,14 +279,27 @@ def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
 
 
 def svd(
-    a: TensorLike, full_matrices: bool = True, compute_uv: bool = True
+    a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> TensorVariable | SVDResult:
     """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
 
     `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
+    `hermitian`: the matrices are Hermitian, and the values are the moduli of their eigenvalues; the lower triangle is
+    read.
     """
     a = as_matrices(a, "svd")
+    if hermitian:
+        return _svd_of_hermitian(a, compute_uv)
     return SVDResult(*outputs_of(SVD(full_matrices), a)) if compute_uv else SingularValues()(a)
+
+
+def _svd_of_hermitian(a: TensorVariable, compute_uv: bool) -> TensorVariable | SVDResult:
+    if not compute_uv:
+        return T.flip(T.sort(T.abs(eigvalsh(a))), -1)
+    w, v = eigh(a)
+    order = T.flip(T.argsort(T.abs(w)), -1)
+    w, v = T.take_along_axis(w, order, -1), T.take_along_axis(v, expand_dims(order, -2), -1)
+    return SVDResult(v, T.abs(w), adjoint(v * T.expand_dims(T.cast(T.sign(w), v.dtype), -2)))
 
 
 def svdvals(a: TensorLike) -> TensorVariable:

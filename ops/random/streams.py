@@ -219,7 +219,7 @@ class RandomStream(ContinuousDraws, DiscreteDraws):
         x = as_tensor(n)
         count = integer(n, "permutation") if not x.ndim else lengths_of(x)[0]
         (bits,) = self._bits((T.cast(count, "int64"),), 1)
-        order = T.argsort(bits, stable=True)
+        order = T.argsort(bits)
         return x[order] if x.ndim else order
 
     def choice(

@@ -11,6 +11,7 @@ from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..shapes.conditions import checked
 from ..shapes.lengths import lengths_of
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "roots"]
@@ -131,13 +132,17 @@ def polyint(p: TensorLike, m: int = 1, k: TensorLike | None = None) -> TensorVar
 
 
 def polyfit(
-    x: TensorLike, y: TensorLike, deg: int, rcond: float | None = None, *, w: TensorLike | None = None
-) -> TensorVariable:
+    x: TensorLike, y: TensorLike, deg: int, rcond: float | None = None, full: bool = False,
+    w: TensorLike | None = None, cov: bool | str = False,
+) -> TensorVariable | tuple[TensorVariable, ...]:  # fmt: skip
     """The deg + 1 coefficients of the polynomial that fits samples `y` at `x` best, by least squares.
 
     `y`: a vector, or a matrix with a column for each polynomial.  `rcond`: singular values below this share of the
     largest one count as 0; by default the number of samples times the precision of x's dtype.  `w`: weights of the
-    distances, not squared.
+    distances, not squared.  `full`: (coefficients, residuals, rank, singular values, rcond), as `linalg.lstsq` gives
+    them for the matrix of powers with columns of length 1.  `cov`: (coefficients, their covariances), a matrix for each
+    polynomial along a last axis, in units of the mean squared distance, or as they are for "unscaled"; raises
+    ValueError for no more samples than coefficients, at run time where their number is known only then.
     """
     degree = _order("polyfit", deg)
     x, y = (T.cast(v, "float64") if v.type.kind in "biu" else v for v in map(as_tensor, (x, y)))
@@ -151,8 +156,20 @@ def polyfit(
         matrix, y = matrix * weights[:, None], y * (weights[:, None] if y.ndim == 2 else weights)
     scale = T.sqrt(T.sum(matrix * matrix, axis=0))
     least = T.cast(lengths_of(x)[0], "float64") * float(np.finfo(x.dtype).eps) if rcond is None else rcond
-    found = T.linalg.lstsq(matrix / scale, y, least)[0]
-    return found / (scale[:, None] if y.ndim == 2 else scale)
+    fitted, *more = T.linalg.lstsq(matrix / scale, y, least)
+    found = fitted / (scale[:, None] if y.ndim == 2 else scale)
+    if full:
+        return (found, *more, as_tensor(least))
+    if not cov:
+        return found
+    scaled = matrix / scale
+    spread = T.linalg.inv(T.dot(scaled.T, scaled)) / T.outer(scale, scale)
+    if cov == "unscaled":
+        return found, spread if y.ndim == 1 else spread[:, :, None]
+    beyond = T.sub(lengths_of(x)[0], degree + 1)
+    beyond = checked(beyond, T.gt(beyond, 0), "polyfit: cov=True needs more samples than coefficients")
+    factor = more[0] / T.cast(beyond, found.dtype)
+    return found, spread * factor if y.ndim == 1 else spread[:, :, None] * factor
 
 
 def _coefficients(what: str, p: TensorLike) -> TensorVariable:

@@ -97,15 +97,19 @@ def unwrap(p: TensorLike, discont: float | None = None, axis: int = -1, *, perio
     return T.concatenate([x[(*front, slice(None, 1))], T.cast(moved, dtype)], axis=place)
 
 
-def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable | list[TensorVariable]:
+def gradient(
+    f: TensorLike, *spacing: Any, axis: Axis = None, edge_order: int = 1
+) -> TensorVariable | list[TensorVariable]:
     """The slopes of samples `f` along `axis` (a list of them for several axes; all for None).
 
-    Inside by differences of second order, at the ends by those of first order.  `spacing`: the distance of the
-    samples, 1 unless given, or their coordinates, a vector; one for all axes or one an axis.  Raises ValueError for
-    less than two samples along an axis and for coordinates of another length, at run time where these are known only
-    then.
+    Inside by differences of second order, at the ends by those of `edge_order`, 1 or 2.  `spacing`: the distance of
+    the samples, 1 unless given, or their coordinates, a vector; one for all axes or one an axis.  Raises ValueError for
+    less than edge_order + 1 samples along an axis and for coordinates of another length, at run time where these are
+    known only then.
     """
     f = as_tensor(f)
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: edge_order must be 1 or 2, got {shown(edge_order)}")
     if f.dtype == "bool":
         raise TypeError(f"gradient takes numbers, got {describe(f)}")
     f = _as_float(f)
@@ -114,31 +118,40 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
     if len(steps) not in (1, len(axes)) or any(s.ndim > 1 for s in steps):
         raise TypeError(f"gradient: expected one spacing, a number or a vector, or one for each of {len(axes)} axes")
     every = steps * len(axes) if len(steps) == 1 else steps
-    found = [_slopes(f, with_dtype(s, f.dtype), k) for k, s in zip(axes, every, strict=True)]
+    found = [_slopes(f, with_dtype(s, f.dtype), k, int(edge_order)) for k, s in zip(axes, every, strict=True)]
     return found[0] if len(found) == 1 and (axis is None or np.ndim(axis) == 0) else found
 
 
-def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
+def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> TensorVariable:
     """Return the slopes along `axis`."""
-    length = lengths_of(f)[axis]
-    f = checked(f, T.ge(length, 2), "gradient: an axis must have 2 samples or more, got {0}", length)
+    length, least = lengths_of(f)[axis], edge_order + 1
+    f = checked(f, T.ge(length, least), f"gradient: an axis must have {least} samples or more, got {{0}}", length)
     step = with_length(step, 0, length, "gradient: the coordinates of an axis") if step.ndim else step
     before, behind = (slice(None),) * axis, ["x"] * (f.ndim - axis - 1)
 
     def part(start: int | None, stop: int | None) -> Any:
         return f[(*before, slice(start, stop))]
 
-    first, last = part(1, 2) - part(None, 1), part(-1, None) - part(-2, -1)
-    if step.ndim:
-        h = step[1:] - step[:-1]
+    h: Any = step[1:] - step[:-1] if step.ndim else None
+    if edge_order == 2:
+        ends = [(part(0, 1), part(1, 2), part(2, 3)), (part(-1, None), part(-2, -1), part(-3, -2))]
+        widths = [(step, step), (-step, -step)] if h is None else [(h[0], h[1]), (-h[-1], -h[-2])]
+        first, last = (_slope_at_end(*f, *w) for f, w in zip(ends, widths, strict=True))
+    else:
+        first, last = part(1, 2) - part(None, 1), part(-1, None) - part(-2, -1)
+        first, last = first / (step if h is None else h[0]), last / (step if h is None else h[-1])
+    if h is not None:
         a, b = (T.dimshuffle(d, 0, *behind) for d in (h[:-1], h[1:]))
         left, middle, right = part(None, -2), part(1, -1), part(2, None)
         inside = -b / (a * (a + b)) * left + (b - a) / (a * b) * middle + a / (b * (a + b)) * right
-        first, last = first / h[0], last / h[-1]
     else:
         inside = (part(2, None) - part(None, -2)) / (2 * step)
-        first, last = first / step, last / step
     return T.concatenate([first, inside, last], axis)
+
+
+def _slope_at_end(f0: Any, f1: Any, f2: Any, a: Any, b: Any) -> Any:
+    """Return the slope at the first of three samples, the others `a` and then `b` further on, by a parabola."""
+    return -(2 * a + b) / (a * (a + b)) * f0 + (a + b) / (a * b) * f1 - a / (b * (a + b)) * f2
 
 
 def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:
@@ -157,13 +170,16 @@ def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: i
 # --- values between samples, values of polynomials
 
 
-def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, right: Any = None) -> TensorVariable:
+def interp(
+    x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, right: Any = None, period: Any = None
+) -> TensorVariable:
     """The values at `x` of the linear interpolation of the points (xp, fp); `xp` ascends.
 
-    Before the first point it is `left`, behind the last `right`: the values there unless given.  float64, or complex128
-    for complex fp.  Beside infinities the values are NumPy's: those of a point at the point, else along the line from
-    the nearer end that is finite.  Raises ValueError for no points and for xp and fp of different lengths, at run time
-    where these are known only then.
+    Before the first point it is `left`, behind the last `right`: the values there unless given.  With a `period` the
+    points repeat, `xp` may have any order, and `left` and `right` have no effect.  float64, or complex128 for complex
+    fp.  Beside infinities the values are NumPy's: those of a point at the point, else along the line from the nearer
+    end that is finite.  Raises ValueError for no points, for xp and fp of different lengths and for a period of 0, at
+    run time where these are known only then.
     """
     x, xp, fp = as_tensor(x), T.cast(as_tensor(xp), "float64"), as_tensor(fp)
     x, fp = T.cast(x, "float64"), T.cast(fp, "complex128" if fp.type.kind == "c" else "float64")
@@ -172,6 +188,9 @@ def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, righ
     count = lengths_of(xp)[0]
     fp = with_length(fp, 0, count, "interp: fp, one value for each of xp")
     xp, fp = (checked(v, T.gt(count, 0), "interp: xp must have elements") for v in (xp, fp))
+    if period is not None:
+        x, xp, fp = _in_one_period(x, xp, fp, period)
+        count, left, right = T.add(count, 2), None, None
     last = T.sub(count, 1)
     k = T.clip(T.searchsorted(xp, x, side="right") - 1, 0, T.maximum(last - 1, 0))
     after = T.minimum(k + 1, last)
@@ -185,6 +204,18 @@ def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, righ
     y = T.switch(T.gt(x, xp[-1]), with_dtype(as_tensor(fp[-1] if right is None else right), fp.dtype), y)
     undefined = T.switch(T.eq(count, 1), fp[0], with_dtype(as_tensor(np.nan), fp.dtype))
     return T.switch(T.isnan(x), undefined, y)
+
+
+def _in_one_period(x: Any, xp: Any, fp: Any, period: Any) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
+    """Return x and the points within one period, in order, with the last before the first and the first at the end."""
+    period = T.cast(as_tensor(period), "float64")
+    if period.ndim:
+        raise TypeError(f"interp: period must be a number, got {describe(period)}")
+    period = checked(T.abs(period), T.ne(period, 0), "interp: period must not be 0")
+    x, xp = T.mod(x, period), T.mod(xp, period)
+    order = T.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    return x, T.concatenate([xp[-1:] - period, xp, xp[:1] + period]), T.concatenate([fp[-1:], fp, fp[:1]])
 
 
 def _on_line(x: Any, a: Any, b: Any, at_a: Any, at_b: Any) -> TensorVariable:

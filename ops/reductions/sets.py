@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ...record import lazy
 from ..core.namespace import T
@@ -26,10 +26,32 @@ def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
     return _distinct(T.concatenate([T.ravel(as_tensor(a)) for a in (ar1, ar2)]))
 
 
-def intersect1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The numbers that are in both `ar1` and `ar2`; `assume_unique` promises that neither has duplicates."""
-    both = T.sort(_of_both(ar1, ar2, assume_unique))
-    return both[:-1][T.eq(both[1:], both[:-1])]
+@overload
+def intersect1d(
+    ar1: TensorLike, ar2: TensorLike, assume_unique: bool = ..., return_indices: Literal[False] = ...
+) -> TensorVariable: ...
+@overload
+def intersect1d(
+    ar1: TensorLike, ar2: TensorLike, assume_unique: bool = ..., *, return_indices: Literal[True]
+) -> tuple[TensorVariable, TensorVariable, TensorVariable]: ...
+def intersect1d(
+    ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False, return_indices: bool = False
+) -> TensorVariable | tuple[TensorVariable, TensorVariable, TensorVariable]:
+    """The numbers that are in both `ar1` and `ar2`; `assume_unique` promises that neither has duplicates.
+
+    `return_indices`: also where each of them is first, in the flattened ar1 and in the flattened ar2.
+    """
+    if not return_indices:
+        both = T.sort(_of_both(ar1, ar2, assume_unique))
+        return both[:-1][T.eq(both[1:], both[:-1])]
+    flat = [T.ravel(a) for a in in_joint_dtype((as_tensor(ar1), as_tensor(ar2)))]
+    places: list[Any] = [T.arange(T.size(a)) for a in flat]
+    if not assume_unique:
+        flat, places = zip(*(_parts(unique(a, return_index=True)) for a in flat), strict=True)  # type: ignore[assignment]
+    order = T.argsort(T.concatenate(flat))  # stable: of two equal numbers that of ar1 is the first
+    both, place = T.concatenate(flat)[order], T.concatenate(places)[order]
+    met = T.eq(both[1:], both[:-1])
+    return both[:-1][met], place[:-1][met], place[1:][met]
 
 
 def setdiff1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:

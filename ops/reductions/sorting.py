@@ -55,45 +55,42 @@ class Sorting(TensorOp):
 
 @record(repr=False)
 class Sort(Sorting):
-    """The elements in ascending order along `axis`, NaNs last; `stable` keeps the order of equal ones."""
+    """The elements in ascending order along `axis`, NaNs last, equal ones in their order."""
 
     axis: int
-    stable: bool = False
     name = "sort"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (self.check(inputs),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (np.sort(values[0], axis=self.axis, kind="stable" if self.stable else None),)
+        return (np.sort(values[0], axis=self.axis, kind="stable"),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,) = cotangents
         if g is None:
             return [None]
-        order = ArgSort(self.axis, stable=True)
+        order = ArgSort(self.axis)
         return [take_along_axis(g, order(order(*node.inputs)), self.axis)]
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`sort(x, axis=0)`."""
         assert output.owner is not None
-        options = {"axis": self.axis, **({"stable": True} if self.stable else {})}
-        return speaker.call("sort", *speaker.texts(output.owner.inputs), **options)
+        return speaker.call("sort", *speaker.texts(output.owner.inputs), axis=self.axis)
 
 
 @record(repr=False)
 class ArgSort(Sorting):
-    """The positions (int64) whose elements are in ascending order along `axis`; `stable`: equal ones in theirs."""
+    """The positions (int64) whose elements are in ascending order along `axis`, those of equal ones ascending."""
 
     axis: int
-    stable: bool = False
     name = "argsort"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (self.check(inputs).with_dtype("int64"),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (np.argsort(values[0], axis=self.axis, kind="stable" if self.stable else None),)
+        return (np.argsort(values[0], axis=self.axis, kind="stable"),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
@@ -101,8 +98,7 @@ class ArgSort(Sorting):
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`argsort(x, axis=0)`."""
         assert output.owner is not None
-        options = {"axis": self.axis, **({"stable": True} if self.stable else {})}
-        return speaker.call("argsort", *speaker.texts(output.owner.inputs), **options)
+        return speaker.call("argsort", *speaker.texts(output.owner.inputs), axis=self.axis)
 
 
 @record(repr=False)
@@ -149,7 +145,7 @@ class OrderStatistics(TensorOp):
         if g is None:
             return [None, None]
         back = T.inc_subtensor(T.zeros_like(x)[..., k], g)
-        order = ArgSort(x.ndim - 1, stable=True)
+        order = ArgSort(x.ndim - 1)
         return [take_along_axis(back, order(order(x)), x.ndim - 1), None]
 
 
@@ -349,11 +345,10 @@ def sort(
 ) -> TensorVariable:  # fmt: skip
     """The elements in ascending order along `axis` (of the flattened x for None), NaNs last.
 
-    `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
-    `descending`: in the opposite order, NaNs first.
+    Equal elements keep their order, whatever `kind` and `stable` say.  `descending`: in the opposite order, NaNs first.
     """
-    x, place = _sorted_axis("sort", x, axis)
-    order = Sort(place, _is_stable("sort", kind, stable))
+    x, place = _sorted_axis("sort", x, axis, kind, stable)
+    order = Sort(place)
     return T.flip(order(T.flip(x, place)), place) if descending else order(x)
 
 
@@ -362,28 +357,26 @@ def argsort(
     descending: bool = False,
 ) -> TensorVariable:  # fmt: skip
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
-    x, place = _sorted_axis("argsort", x, axis)
-    order = ArgSort(place, _is_stable("argsort", kind, stable))
+    x, place = _sorted_axis("argsort", x, axis, kind, stable)
+    order = ArgSort(place)
     if not descending:
         return order(x)
     last: Any = T.lengths_of(x)[place] - 1
     return last - T.flip(order(T.flip(x, place)), place)  # type: ignore[no-any-return]
 
 
-def _sorted_axis(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
-    """Return a tensor and the axis to sort along: for None, the flat tensor and its only axis."""
-    x = as_tensor(x)
-    if axis is None:
-        return ravel(x), 0
-    return x, normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")
-
-
-def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
+def _sorted_axis(
+    what: str, x: Any, axis: int | None, kind: str | None, stable: bool | None
+) -> tuple[TensorVariable, int]:
+    """Return a tensor and the axis to sort along: for None, the flat tensor and its only axis; `kind` is checked."""
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
         raise ValueError(f'{what}: kind must be "quicksort", "heapsort", "mergesort" or "stable", got {kind!r}')
     if kind is not None and stable is not None:
         raise ValueError(f"{what}: kind and stable say the same thing; give one of them")
-    return bool(stable) or kind in ("mergesort", "stable")
+    x = as_tensor(x)
+    if axis is None:
+        return ravel(x), 0
+    return x, normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")
 
 
 def partition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
@@ -420,9 +413,9 @@ def lexsort(keys: Any, axis: int = -1) -> TensorVariable:
     if not given:
         raise TypeError("lexsort: at least one key is needed")
     place = normalize_axis(axis, given[0].ndim, f"lexsort by {describe(given[0])}")
-    order: Any = ArgSort(place, stable=True)(given[0])
+    order: Any = ArgSort(place)(given[0])
     for key in (with_shape_of(key, given[0], "lexsort: a key") for key in given[1:]):
-        again = ArgSort(place, stable=True)(take_along_axis(key, order, place))
+        again = ArgSort(place)(take_along_axis(key, order, place))
         order = take_along_axis(order, again, place)
     return order  # type: ignore[no-any-return]
 

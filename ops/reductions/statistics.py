@@ -173,15 +173,16 @@ def average(
 
 
 def cov(
-    m: TensorLike, y: TensorLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *,
-    dtype: DTypeLike = None,
+    m: TensorLike, y: TensorLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
+    fweights: TensorLike | None = None, aweights: TensorLike | None = None, *, dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
     """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one row.
 
     A matrix whose number of rows is known only at run time has a matrix of covariances, though it may have one row.
 
-    Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `dtype`: what is
-    computed in, at least float64 unless given.
+    Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `fweights`: how often
+    each observation counts, integers; `aweights`: the weight of each, numbers.  Neither may be negative.  `dtype`: what
+    is computed in, at least float64 unless given.
     """
     require_inexact("cov", dtype)
     parts = [T.reshape(p, (1, -1)) if p.ndim < 2 else p if rowvar else p.T for p in map(as_tensor, (m, *_given(y)))]
@@ -189,12 +190,36 @@ def cov(
         raise ValueError(f"cov takes vectors and matrices, got {describe(as_tensor(m))}")
     x = T.concatenate(parts, axis=0) if y is not None else parts[0]
     x = cast(x, result_type([x.dtype, "float64"]) if dtype is None else dtype)
-    deviation = x - mean(x, axis=1, keepdims=True)
     if ddof is not None and ddof != int(ddof):
         raise ValueError(f"cov: ddof must be an integer, got {shown(ddof)}")
-    n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else int(ddof))
-    found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
+    ddof = int(not bias) if ddof is None else int(ddof)
+    n = T.lengths_of(x)[1]
+    given = [_weights(w, n, x, name) for w, name in ((fweights, "fweights"), (aweights, "aweights")) if w is not None]
+    if given:
+        weights = math.prod(given[1:], start=given[0])
+        total = checked(T.sum(weights), T.ne(T.sum(weights), 0), "cov: the weights must not add up to 0",
+                        error=ZeroDivisionError)  # fmt: skip
+        deviation = x - T.sum(x * weights, axis=1, keepdims=True) / total
+        n = total - ddof * (1 if aweights is None else T.sum(weights * given[-1]) / total)
+        found = T.dot(deviation, T.conj(deviation * weights).T)
+    else:
+        deviation = x - mean(x, axis=1, keepdims=True)
+        n = T.sub(n, ddof)
+        found = T.dot(deviation, T.conj(deviation).T)
+    found = divided(found, T.maximum(n, 0))
     return T.reshape(found, ()) if axes_of_one(found) == [0, 1] else found
+
+
+def _weights(weights: Any, n: Any, x: TensorVariable, name: str) -> TensorVariable:
+    """Return the weights of `n` observations in the real dtype of `x`, checked."""
+    w = as_tensor(weights)
+    if w.ndim != 1:
+        raise ValueError(f"cov: {name} must be a vector, got {describe(w)}")
+    whole, w = w.type.kind in "biu", cast(w, T.real(x).dtype)
+    if name == "fweights" and not whole:
+        w = checked(w, T.all(T.eq(w, T.round(w))), "cov: fweights must be integers", error=TypeError)
+    w = checked(w, T.all(T.ge(w, 0)), f"cov: {name} must not be negative")
+    return with_length(w, 0, n, f"cov: {name}, one for each observation")
 
 
 def _given(y: Any) -> tuple[TensorVariable, ...]:

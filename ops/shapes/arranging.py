@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from ..core.checks import describe, normalize_axes, normalize_axis, require_rank, unpacked
+from ..core.checks import describe, normalize_axes, normalize_axis, require_rank, shown, unpacked
 from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -250,10 +250,13 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
     return tuple(reversed(found))
 
 
-def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> TensorVariable:
+def ravel_multi_index(
+    multi_index: Sequence[TensorLike], dims: ShapeLike, mode: str | Sequence[str] = "raise"
+) -> TensorVariable:
     """The positions in the flattened tensor of shape `dims` of the elements at `multi_index`, integers an axis.
 
-    Raises ValueError for an index out of range, at run time where it is known only then.
+    `mode`, one for all axes or one an axis, says what an index out of range is: "raise" makes it a ValueError, at run
+    time where it is known only then, "wrap" counts on from the other end, and "clip" takes the nearest.
     """
     indices, lengths = [as_tensor(i) for i in multi_index], as_lengths(dims, "ravel_multi_index")
     if len(indices) != len(lengths) or not indices:
@@ -261,14 +264,27 @@ def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> Ten
     for index in indices:
         if index.type.kind not in "iub":
             raise TypeError(f"ravel_multi_index: indices are integers, got {describe(index)}")
-    places = [T.cast(index, "int64") for index in indices]
+    modes = (mode,) * len(indices) if isinstance(mode, str) or mode is None else tuple(mode)
+    if len(modes) != len(indices):
+        raise ValueError(f"ravel_multi_index: {len(modes)} modes for {len(indices)} axes")
+    places = [_in_range(T.cast(i, "int64"), n, m or "raise") for i, n, m in zip(indices, lengths, modes, strict=True)]
     found: Any = places[0]
     for index, length in zip(places[1:], lengths[1:], strict=True):
         found = found * length + index
     result = as_tensor(found)
-    for axis, (index, length) in enumerate(zip(places, lengths, strict=True)):
-        result = between(index, 0, T.sub(length, 1), f"ravel_multi_index: an index along axis {axis}", on=result)
+    for axis, (index, length, how) in enumerate(zip(places, lengths, modes, strict=True)):
+        if how in ("raise", None):
+            result = between(index, 0, T.sub(length, 1), f"ravel_multi_index: an index along axis {axis}", on=result)
     return result
+
+
+def _in_range(index: TensorVariable, length: LengthLike, mode: str) -> TensorVariable:
+    """Return an index with what is out of range wrapped around or clipped; unchanged in the mode "raise"."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f'ravel_multi_index: mode must be "raise", "clip" or "wrap", got {shown(mode)}')
+    if mode == "raise":
+        return index
+    return T.mod(index, length) if mode == "wrap" else T.clip(index, 0, T.sub(length, 1))
 
 
 @overload

@@ -40,7 +40,7 @@ def insert(arr: TensorLike, obj: Any, values: TensorLike, axis: int | None = Non
     else:
         count = lengths_of(positions)[0]
         counted = _counted("insert", positions, length, length)
-        order = T.argsort(counted, stable=True)
+        order = T.argsort(counted)
         targets = T.set_subtensor(counted[order], counted[order] + T.arange(count))
     front, whole = (slice(None),) * place, length + count
     kept = T.set_subtensor(T.ones((whole,), "bool")[targets], False)

@@ -81,7 +81,7 @@ ZOO = [
     T.ContinuousRiccati()(X, X, X, X), T.DiscreteRiccati()(X, X, X, X, X),
     *T.topk(X, 2), T.WholeIf()(X, A > 0), T.fft.fft(X), T.fft.irfft(X, 4, norm="ortho"),
     *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),
-    T.argsort(X, 0, stable=True), *T.nonzero(X), T.searchsorted(V, X, side="right"), T.Unique()(V),
+    T.argsort(X, 0), *T.nonzero(X), T.searchsorted(V, X, side="right"), T.Unique()(V),
     *T.Unique(True, True, True)(V), T.OrderStatistics()(X, [0, 1]),
     *T.UniqueParts(1, False)(X), T.RepeatedPositions()(N),
     T.Convolution((2,), (1,))(X[None], X[None]), T.KernelGradient((2,), (1,), 3)(X[None], X[None], K),

@@ -100,7 +100,7 @@ def top_k(node: Node, x: Any, k: Any = None) -> Any:
     largest = node.attr("largest", 1)
     # Of equal ones the first comes first: the order is stable, so the largest are the smallest of the negated ones.
     keys = x if not largest else (T.bitwise_not(x) if x.type.kind in "iu" else -x)
-    order = T.argsort(keys, axis=axis, stable=True)[(*(slice(None),) * axis, slice(0, count))]
+    order = T.argsort(keys, axis=axis)[(*(slice(None),) * axis, slice(0, count))]
     return T.take_along_axis(x, order, axis=axis), order
 
 

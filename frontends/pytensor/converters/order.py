@@ -31,7 +31,7 @@ def argsort(call: Call, x: Any, axis: Any) -> Any:
     found = _axis(axis)
     if found is None:
         return NotImplemented
-    return as_dtype(T.argsort(x, found, stable=True), call.dtypes[0])
+    return as_dtype(T.argsort(x, found), call.dtypes[0])
 
 
 @converter(extra_ops.SearchsortedOp)

@@ -21,13 +21,7 @@ def sort(call: Call, x: Any, dim: int = -1, descending: bool = False, *, stable:
     if x.ndim == 0:
         return x, T.zeros((), "int64")
     axis = dim % x.ndim
-    if descending:
-        x_back = T.flip(x, axis)
-        order = T.flip(T.argsort(x_back, axis, stable=True), axis)
-        length = T.lengths_of(x)[axis]
-        order = length - 1 - order
-    else:
-        order = T.argsort(x, axis, stable=True)
+    order = T.argsort(x, axis, descending=descending)
     return T.take_along_axis(x, order, axis), order
 
 
@@ -64,7 +58,7 @@ def median(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) ->
 
 def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     """Return the element of this rank in ascending order, and its place."""
-    order = T.argsort(x, axis, stable=True)
+    order = T.argsort(x, axis)
     at = order[(*(slice(None),) * axis, slice(rank, rank + 1))]
     found = T.take_along_axis(x, at, axis), at
     return found if keepdim else (_without(found[0], axis), _without(found[1], axis))

@@ -114,7 +114,9 @@ VALUES: dict[str, Sequence[Any]] = {
         "lower", "higher", "nearest", "midpoint", "linear", "inverted_cdf", "averaged_inverted_cdf",
         "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
     ),
-    "kind": ("stable", None), "hermitian": (False,),
+    "kind": ("stable", None), "hermitian": (False, True), "edge_order": (2, 3), "return_indices": (True,),
+    "fweights": (np.arange(4),), "aweights": (np.array([0.5, 1.0, 0.0, 2.0]),),
+    "full": (True,), "cov": (True, "unscaled"),
 }  # fmt: skip
 """Values of an option, by its name, beside its default and None."""
 
@@ -130,10 +132,10 @@ WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask
 REFUSED: dict[str, set[str]] = {
     "*": {"out", "order", "casting", "like", "device"},
     "array": {"copy", "ndmax"}, "asarray": {"copy"}, "asanyarray": {"copy"}, "from_dlpack": {"copy"},
-    "astype": {"dtype"}, "interp": {"period"}, "unique": {"axis", "equal_nan"}, "linspace": {"axis", "retstep"},
-    "geomspace": {"axis"}, "logspace": {"axis", "base"}, "gradient": {"edge_order"}, "argmax": {"axis"},
+    "astype": {"dtype"}, "unique": {"axis", "equal_nan"}, "linspace": {"axis", "retstep"},
+    "geomspace": {"axis"}, "logspace": {"axis", "base"}, "argmax": {"axis"},
     "argmin": {"axis"}, "nanargmax": {"axis"}, "nanargmin": {"axis"}, "indices": {"dtype"},
-    "cov": {"fweights", "aweights"}, "std": {"dtype"}, "var": {"dtype"}, "linalg.eigh": {"UPLO"},
+    "std": {"dtype"}, "var": {"dtype"}, "linalg.eigh": {"UPLO"},
     "concat": {"axis"}, "concatenate": {"axis"}, "linalg.cross": {"axis"}, "quantile": {"weights"},
     "percentile": {"weights"},
 }  # fmt: skip

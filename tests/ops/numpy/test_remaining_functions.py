@@ -216,3 +216,72 @@ def test_neighbours_exponents_and_bits_in_c():
         assert np.isnan(got.imag[4])
         assert np.isnan(got.real[5])
         np.testing.assert_allclose(got[6], np.expm1(1 + 2j), rtol=1e-15)
+
+
+SAMPLES, STEPS = RNG.standard_normal(7), np.cumsum(RNG.random(7))
+TIMES, POINTS = np.array([-190.0, 185, -10, 0, 365, np.nan, 720]), (np.array([190.0, -190, 350, -350]), np.arange(4.0))
+OBSERVED, OFTEN, WEIGHTS = RNG.standard_normal((3, 6)), np.array([1, 2, 0, 3, 1, 1]), RNG.random(6)
+SYMMETRIC = np.stack([m + m.T for m in RNG.standard_normal((2, 4, 4))])
+OPTIONS = {
+    "gradient of second order": (lambda n, x: n.gradient(x, edge_order=2), SAMPLES),
+    "gradient of the least samples": (lambda n, x: n.gradient(x, 0.5, edge_order=2), SAMPLES[:3]),
+    "gradient at coordinates": (lambda n, x, at: n.gradient(x, at, edge_order=2), SAMPLES, STEPS),
+    "gradient along axes": (lambda n, x: n.gradient(x, 0.5, 2.0, edge_order=2), OBSERVED),
+    "interp with a period": (lambda n, x, xp, fp: n.interp(x, xp, fp, period=360), TIMES, *POINTS),
+    "interp with a negative period": (lambda n, x, xp, fp: n.interp(x, xp, fp, 9.0, 9.0, -360), TIMES, *POINTS),
+    "complex interp with a period": (lambda n, x, xp, fp: n.interp(x, xp, fp + 1j * fp**2, period=360), TIMES, *POINTS),
+    "cov by counts": (lambda n, x, f: n.cov(x, fweights=f), OBSERVED, OFTEN),
+    "cov by weights": (lambda n, x, a: n.cov(x, aweights=a), OBSERVED, WEIGHTS),
+    "cov by both": (lambda n, x, f, a: n.cov(x, None, True, False, 2, f, a), OBSERVED, OFTEN, WEIGHTS),
+    "complex cov by both": (
+        lambda n, x, f, a: n.cov(x + 1j * x**2, bias=True, fweights=f, aweights=a), OBSERVED, OFTEN, WEIGHTS,
+    ),
+    "intersect1d": (lambda n, a, b: n.intersect1d(a, b, return_indices=True), PLACES[::-1], np.r_[PLACES, PLACES[:2]]),
+    "intersect1d of distinct": (
+        lambda n, a, b: n.intersect1d(a, b, True, True), np.array([5, 1, 3]), np.array([3.0, 9, 1, 4]),
+    ),
+    "intersect1d of nothing": (lambda n, a, b: n.intersect1d(a, b, return_indices=True), PLACES[:0], PLACES),
+    "wrapped indices": (lambda n, i, j: n.ravel_multi_index((i, j), (4, 5), mode="wrap"), PLACES - 6, PLACES),
+    "clipped indices": (lambda n, i, j: n.ravel_multi_index((i, j), (4, 5), ("clip", "wrap")), PLACES - 6, PLACES),
+    "polyfit in full": (lambda n, x, y: n.polyfit(x, y, 2, full=True), STEPS, SAMPLES),
+    "polyfit with covariances": (lambda n, x, y: n.polyfit(x, y, 2, cov=True), STEPS, SAMPLES),
+    "polyfit of two with covariances": (lambda n, x, y: n.polyfit(x[:6], y.T, 2, cov=True), STEPS, OBSERVED),
+    "polyfit unscaled": (lambda n, x, y: n.polyfit(x, y, 2, cov="unscaled"), STEPS, SAMPLES),
+    "values of Hermitian matrices": (lambda n, x: n.linalg.svd(x, True, False, True), SYMMETRIC),
+    "inverses of Hermitian matrices": (lambda n, x: n.linalg.pinv(x, hermitian=True), SYMMETRIC),
+    "inverse of less rank": (lambda n, x: n.linalg.pinv(n.outer(x, x), hermitian=True), SAMPLES),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", OPTIONS)
+def test_options_give_numpys_values(call):
+    function, *values = OPTIONS[call]
+    like(lambda *v: function(T, *v), lambda *v: function(np, *v), *values)
+
+
+def test_factors_of_hermitian_matrices():
+    u, s, vh = run(lambda x: tuple(T.linalg.svd(x, hermitian=True)), SYMMETRIC)
+    np.testing.assert_allclose(u * s[..., None, :] @ vh, SYMMETRIC, atol=1e-12)
+    np.testing.assert_allclose(s, np.linalg.svd(SYMMETRIC).S, rtol=1e-12)
+    assert_gradient(lambda x: T.sum(T.linalg.pinv(x + x.T, hermitian=True) ** 2), SYMMETRIC[0])
+    assert_gradient(lambda x: T.gradient(x, edge_order=2), SAMPLES)
+    assert_gradient(lambda x, w: T.cov(x, aweights=w), OBSERVED, WEIGHTS)
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: T.gradient(SAMPLES, edge_order=3), ValueError, "edge_order must be 1 or 2, got 3"),
+    (lambda: T.gradient(SAMPLES[:2], edge_order=2), ValueError, "must have 3 samples or more, got 2"),
+    (lambda: T.interp(TIMES, *POINTS, period=0), ValueError, "period must not be 0"),
+    (lambda: T.interp(TIMES, *POINTS, period=SAMPLES), TypeError, "period must be a number"),
+    (lambda: T.cov(OBSERVED, fweights=OFTEN + 0.5), TypeError, "fweights must be integers"),
+    (lambda: T.cov(OBSERVED, fweights=-OFTEN), ValueError, "fweights must not be negative"),
+    (lambda: T.cov(OBSERVED, aweights=OBSERVED), ValueError, "aweights must be a vector"),
+    (lambda: T.cov(OBSERVED, aweights=WEIGHTS[:3]), ValueError, "aweights, one for each observation"),
+    (lambda: T.cov(OBSERVED, aweights=WEIGHTS * 0), ZeroDivisionError, "must not add up to 0"),
+    (lambda: T.ravel_multi_index((PLACES, PLACES), (4, 5), "no"), ValueError, "mode must be"),
+    (lambda: T.ravel_multi_index((PLACES, PLACES), (4, 5), ("wrap",)), ValueError, "1 modes for 2 axes"),
+    (lambda: T.polyfit(STEPS[:3], SAMPLES[:3], 2, cov=True), ValueError, "more samples than coefficients"),
+])  # fmt: skip
+def test_options_that_are_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call().eval()
