@@ -35,6 +35,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "cross": {"expected length 3": "vectors of length 2, known at run time only", "not 3": "vectors of length 2"},
     "diff": {"out of bounds": "an axis out of range for n = 0"},
     "cov": {"join along": "no observations beside others"},
+    "gradient": {"edge_order must be 1 or 2": "an `edge_order` that is not positive"},
     "histogram": {"no elements": "no elements without `range`", "take": "complex elements"},
     "histogram_bin_edges": {"no elements": "no elements without `range`", "take": "complex elements"},
     "histogram2d": {"no elements": "no elements without `range`", "take": "complex elements"},
