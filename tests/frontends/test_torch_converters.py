@@ -49,6 +49,38 @@ def windows(x: Any, wide: Any, odd: Any, border: Any, pooled: Any, at: Any) -> l
     ]
 
 
+def running(x: Any, whole: Any, truth: Any) -> list[Any]:
+    return [
+        *torch.cummax(x, 1), *torch.cummin(x, 0), *torch.cummax(whole, -1), *torch.cummin(truth, 1),
+        torch.logcumsumexp(whole * 0.1, 0), torch.nanmedian(x), *torch.nanmedian(x, 1), *torch.nanmedian(x, 0, True),
+    ]  # fmt: skip
+
+
+def solutions(a: Any, b: Any, rows: Any) -> list[Any]:
+    spd = a @ a.mT + torch.eye(4)
+    factor, upper = torch.linalg.cholesky(spd), torch.linalg.cholesky(spd, upper=True)
+    lu, pivots = torch.linalg.lu_factor(a)
+    ways = [(True, False), (True, True)]
+    return [
+        factor, upper, torch.linalg.det(a), *torch.linalg.slogdet(a), torch.linalg.inv(a), torch.linalg.solve(a, b),
+        torch.linalg.solve(a, rows, left=False), torch.linalg.solve(a[0], b[0, :, 0]), lu, pivots,
+        torch.cholesky_solve(b, factor), torch.cholesky_inverse(upper, upper=True),
+        *(torch.linalg.lu_solve(lu, pivots, b, left=left, adjoint=of) for left, of in ways),
+        *(torch.linalg.lu_solve(lu, pivots, rows, left=False, adjoint=of) for of in (False, True)),
+        torch.linalg.solve_triangular(factor, b, upper=False),
+        torch.linalg.solve_triangular(upper, rows, upper=True, left=False, unitriangular=True),
+    ]  # fmt: skip
+
+
+def factors(a: Any, b: Any, rows: Any) -> list[Any]:
+    spd = a @ a.mT + torch.eye(4)
+    return [
+        *torch.linalg.lu(b), *torch.lu_unpack(*torch.linalg.lu_factor(rows)), torch.linalg.matrix_exp(a * 0.3),
+        *torch.linalg.qr(b), torch.linalg.qr(b, "r").R, torch.linalg.svdvals(b), torch.linalg.eigvalsh(spd),
+        torch.linalg.pinv(b), torch.linalg.pinv(spd, hermitian=True), torch.linalg.pinv(b, atol=0.5, rtol=0.1),
+    ]  # fmt: skip
+
+
 def operands(name: str) -> tuple[Any, ...]:
     torch.manual_seed(0)
     draw = torch.randn
@@ -56,6 +88,13 @@ def operands(name: str) -> tuple[Any, ...]:
         with_nan = draw(4, 7)
         with_nan[1, 2] = float("nan")
         return draw(4, 7), with_nan, torch.randperm(20).reshape(4, 5)
+    if name == "running":
+        some = draw(4, 7)
+        some[0, 2] = some[1, 4] = some[1, 5] = float("nan")
+        some[3, 1:] = float("nan")
+        return some, torch.randint(0, 5, (3, 6)).double(), draw(3, 5) > 0
+    if name in ("solutions", "factors"):
+        return draw(2, 4, 4), draw(2, 4, 3), draw(2, 3, 4)
     if name == "distances":
         return draw(5, 2), draw(4, 2), draw(5, 4), draw(3, 3), draw(4, 3, 2)
     x = draw(2, 3, 5, 6)
@@ -63,7 +102,7 @@ def operands(name: str) -> tuple[Any, ...]:
     return x, draw(2, 3, 10, 12), draw(2, 3, 7, 17), draw(2, 3, 8, 9), draw(2, 3, 2, 3), at
 
 
-@pytest.mark.parametrize("ops", [order, distances, windows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("ops", [order, distances, windows, running, solutions, factors], ids=lambda f: f.__name__)
 def test_values_are_those_of_pytorch(ops: Any) -> None:
     given = operands(ops.__name__)
     graph = make_fx(ops, decomposition_table=decompositions_of(), tracing_mode="fake")(*given)
@@ -72,3 +111,23 @@ def test_values_are_those_of_pytorch(ops: Any) -> None:
     function = ag.function(inputs, list(conversion.graph(graph, inputs)), on_unused_input="ignore")
     for got, want in zip(function(*map(array_of, given)), ops(*given), strict=True):
         torch.testing.assert_close(torch.as_tensor(np.array(got)), want, equal_nan=True, rtol=1e-4, atol=1e-5)
+
+
+def test_an_info_that_the_program_reads_is_pytorchs() -> None:
+    def factor(a: Any) -> list[Any]:
+        return list(torch.linalg.cholesky_ex(a))
+
+    a = torch.tensor([[1.0, 2.0], [2.0, 1.0]])
+    graph = make_fx(factor, decomposition_table=decompositions_of(), tracing_mode="fake")(a)
+    conversion, inputs = Conversion(), [TensorVariable(type_of(a))]
+    function = ag.function(inputs, list(conversion.graph(graph, inputs)))
+    assert function(array_of(a))[1] == factor(a)[1] == 2
+    assert "linalg_cholesky_ex" in conversion.remarks[0]
+
+
+def test_a_matrix_without_a_factor_is_an_error() -> None:
+    graph = make_fx(torch.linalg.cholesky, decomposition_table=decompositions_of(), tracing_mode="fake")(torch.eye(2))
+    conversion, inputs = Conversion(strict=True), [TensorVariable(type_of(torch.eye(2)))]
+    function = ag.function(inputs, conversion.graph(graph, inputs))
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        function(np.array([[1.0, 2.0], [2.0, 1.0]], np.float32))

@@ -56,6 +56,52 @@ def median(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) ->
     return found[0] if whole else tuple(found)
 
 
+@converter("aten.nanmedian.dim", "aten.nanmedian.default")
+def nanmedian(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of the two middle elements that are no NaN; NaN where there are none."""
+    whole = dim is None
+    shape = call.value.shape if whole else call.value[0].shape
+    x = T.reshape(x, (-1,)) if whole or x.ndim == 0 else x
+    axis = 0 if whole or dim is None else dim % x.ndim
+    count = T.sum(T.eq(x, x), axis=axis, keepdims=True)
+    at = T.take_along_axis(T.argsort(x, axis), T.maximum(count - 1, 0) // 2, axis)
+    found = [T.take_along_axis(x, at, axis), at]
+    found = [v if keepdim and len(shape) == v.ndim else _without(v, axis) for v in found]
+    return found[0] if whole else tuple(found)
+
+
+@converter("aten.cummax")
+def cummax(call: Call, x: Any, dim: int) -> Any:
+    return _running(T.maximum, x, dim)
+
+
+@converter("aten.cummin")
+def cummin(call: Call, x: Any, dim: int) -> Any:
+    return _running(T.minimum, x, dim)
+
+
+def _running(extremum: Any, x: Any, dim: int) -> Any:
+    """Return the running extremum, and the last place where it was met; from the first NaN on the place of the last."""
+    if x.ndim == 0:
+        return x, T.zeros((), "int64")
+    axis = dim % x.ndim
+    if x.dtype == "bool":
+        values = as_dtype(T.accumulate(extremum, as_dtype(x, "uint8"), axis), "bool")
+    else:
+        values = T.accumulate(extremum, x, axis)
+    met = T.eq(x, values)
+    met = T.logical_or(met, T.isnan(x)) if x.type.kind == "f" else met
+    place = T.reshape(T.arange(lengths(x)[axis]), [-1 if k == axis else 1 for k in range(x.ndim)])
+    return values, T.accumulate(T.maximum, T.where(met, place, as_dtype(0, "int64")), axis)
+
+
+@converter("aten.logcumsumexp")
+def logcumsumexp(call: Call, x: Any, dim: int) -> Any:
+    if x.type.kind == "c":
+        return NotImplemented
+    return x if x.ndim == 0 else as_dtype(T.accumulate(T.logaddexp, x, dim % x.ndim), call.dtype)
+
+
 def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     """Return the element of this rank in ascending order, and its place."""
     order = T.argsort(x, axis)
