@@ -158,6 +158,80 @@ def test_errors_name_the_line():
     assert f(np.ones(3), 2) == 4
 
 
+def ahead(x, y, k, n):
+    for i in range(n):
+        x[i + 1] += y[i + 2] * x[k]
+
+
+def until(x, y, k, n):
+    for i in range(n):
+        if y[i] > 0.5:
+            break
+        x[i] = y[i + 1]
+
+
+def in_a_branch(x, y, k, n):
+    for i in range(n):
+        if x[i] < 0:
+            y[0] = x[i]
+            y[k] = x[i + 1]
+
+
+def in_the_other(x, y, k, n):
+    for i in range(n):
+        for j in range(n):
+            if x[j] < y[j - k]:
+                pass
+            else:
+                x[j] = y[i]
+                y[i] = x[j - 1]
+
+
+def in_both(x, y, k, n):
+    for i in range(n):
+        if x[i] < 0.2:
+            x[i] = y[0]
+        else:
+            y[i] = x[k]
+
+
+@pytest.mark.parametrize("program", [ahead, until, in_a_branch, in_the_other, in_both], ids=lambda p: p.__name__)
+def test_positions_are_those_of_python(program):
+    """Values, or the error, for lengths 0, 1 and odd ones; positions before the front and behind the end."""
+    f = ag.jit(program)
+    cases = [(m, k, n) for m in (0, 1, 7) for k in (-8, -7, -1, 0, 3, 7) for n in (0, 1, 3, 5, 6, 7, 9)]
+    for m, k, n in cases:
+        x, y = np.linspace(-0.5, 0.7, m), np.linspace(0.1, 0.6, m)
+        theirs, mine = (x.copy(), y.copy()), (x.copy(), y.copy())
+        try:
+            program(*theirs, k, n)
+        except IndexError:
+            with pytest.raises(IndexError, match=r"index -?\d is out of bounds for axis 0 of"):
+                f(*mine, k, n)
+            np.testing.assert_array_equal(mine, (x, y))
+        else:
+            f(*mine, k, n)
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def innermost(program, *given):
+    """Return the text of the innermost loop that ends last in the kernel of a program."""
+    f = ag.jit(program)
+    f(*given)
+    (trace,) = f.traces.values()
+    (kernel,) = [k for k in trace.function.program.kernels if "element by element" in k.comment]
+    text = str(kernel)
+    return text[text.rindex("for t") :].partition("break")[0]
+
+
+def test_checks_of_positions_stand_outside():
+    x = R.random(9)
+    assert "return" not in innermost(ahead, x.copy(), x.copy(), 1, 3)
+    swaps = innermost(sorted_by_bubbles, x.copy(), 9)
+    assert "return" not in swaps
+    assert "else" not in swaps
+
+
 INTERRUPT = """
 import os, signal, threading
 import arignote as ag

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....graph import Apply, Constant, FunctionGraph, Variable
+from ....graph import Apply, Constant, FunctionGraph, Variable, toposort
+from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_choices
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
@@ -31,12 +32,15 @@ from ....record.quoting import c_comment
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
+from .element_limits import Steps
 from .element_statements import View
 from .element_vectors import Value, Vectors
 
 STRIP = 4096
 """Steps of an inner loop between two looks at Ctrl-C; an outer loop looks after STRIP_OF_LOOPS."""
 STRIP_OF_LOOPS = 64
+SHORT = 16
+"""Steps of a loop that compilers unroll; its checks stay in it."""
 _STOPPED = -1
 
 
@@ -112,6 +116,8 @@ class _Writer(Vectors):
     # --- values
     def input(self, name: str, dtype: str, given: Given) -> Value:
         """Return an input of the kernel as a value; a number in memory is read once."""
+        known = (given.value, *given.lengths, *given.strides)
+        self._defined.update((e.name, (0, None)) for e in known if isinstance(e, ir.Local))
         if given.value is not None:
             return given.value
         if given.is_range or given.lengths:
@@ -123,9 +129,14 @@ class _Writer(Vectors):
     def graph(self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value]) -> dict[Variable, Value]:
         """Write the nodes of a body; return the values of its variables."""
         values: dict[Variable, Value] = dict(zip(graph.inputs, given, strict=True))
+        writes = writes_of_choices(graph, order)
+        chosen = {w.node for own in writes.values() for side in own.sides for w in side}
         for node in order:
+            if node in chosen:
+                values[node.out] = values[node.inputs[0]]
+                continue
             outer, self._place = self._place, self._places[node]
-            self._node(node, values)
+            self._node(node, values, writes.get(node, ChosenWrites()))
             self._place = outer
         return values
 
@@ -135,14 +146,14 @@ class _Writer(Vectors):
         assert isinstance(v, Constant)
         return ir.Const(v.dtype, v.data.item())
 
-    def _node(self, node: Apply, values: dict[Variable, Value]) -> None:
+    def _node(self, node: Apply, values: dict[Variable, Value], writes: ChosenWrites) -> None:
         op = unmarked(node.op)
         given = [self._value(v, values) for v in node.inputs]
         found: list[Any]
         if isinstance(op, Scan):
             found = self.loop(op, given[0], given[1:], node)
         elif isinstance(op, Cond):
-            found = self._choice(op, given)
+            found = self._choice(op, given, writes, values)
         elif isinstance(op, Fused):
             inside = dict(zip(op.graph.inputs, given, strict=True))
             for inner in op.graph.order:
@@ -189,25 +200,51 @@ class _Writer(Vectors):
         return self._loaded(x, part.first)
 
     # --- choices
-    def _choice(self, op: Cond, given: Sequence[Any]) -> list[ir.Expr]:
+    def _choice(
+        self, op: Cond, given: Sequence[Any], writes: ChosenWrites, values: Mapping[Variable, Value]
+    ) -> list[Any]:
+        """Write a choice with the writes of its branches; return its results, None for those that they alone read."""
         condition, *operands = given
-        names = [ir.Local(o.dtype, self.name("w")) for o in op.then.outputs]
-        for found in names:
-            self.add(ir.Declare(found.name, found.dtype))
+        names = [
+            None if k in writes.held else ir.Local(o.dtype, self.name("w")) for k, o in enumerate(op.then.outputs)
+        ]
+        for name in filter(None, names):
+            self.add(ir.Declare(name.name, name.dtype))
+            self._defined[name.name] = self.depth, None
         bodies, signs = [], []
-        for graph in op.branches:
+        for graph, own in zip(op.branches, writes.sides, strict=True):
             self.open()
-            values = self.graph(graph, graph.order, operands)
-            ends = [self._value(o, values) for o in graph.outputs]
-            for target, value in zip(names, ends, strict=True):
-                self.add(ir.Assign(target.name, value))
-            signs.append([self.is_not_negative(e) for e in ends])
+            wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None]
+            needed = set(toposort(wanted, stop_at=graph.inputs))
+            inside = self.graph(graph, [node for node in graph.order if node in needed], operands)
+            self._write_chosen(own, graph, inside, values)
+            pairs = zip(names, graph.outputs, strict=True)
+            ends = {name: self._value(o, inside) for name, o in pairs if name is not None}
+            for name, value in ends.items():
+                self.add(ir.Assign(name.name, value))
+            signs.append([self.is_not_negative(value) for value in ends.values()])
             bodies.append(self.close())
         self.add(ir.If(condition, bodies[0], bodies[1]))
-        for found, one, other in zip(names, *signs, strict=True):
+        for name, one, other in zip(ends, *signs, strict=True):
             if one and other:
-                self._counts_from_front(found)
+                self._counts_from_front(name)
         return list(names)
+
+    def _write_chosen(
+        self, writes: Sequence[ChosenWrite], graph: FunctionGraph, inside: Mapping[Variable, Value],
+        outside: Mapping[Variable, Value],
+    ) -> None:  # fmt: skip
+        """Write the elements that one branch of a choice writes."""
+        outer = self._place
+        for write in writes:
+            self._place = self._places[write.node]
+            op, array = unmarked(write.node.op), outside[write.array]
+            assert isinstance(op, IncSubtensor)
+            assert isinstance(array, View)
+            sources = (graph.outputs[s] if isinstance(s, int) else s for s in write.sources)
+            value, *index = (self._value(v, inside) for v in sources)
+            self.write(op, value, self.part(array, op.spec, index), ())
+        self._place = outer
 
     # --- loops
     def loop(
@@ -229,10 +266,20 @@ class _Writer(Vectors):
         self._bounds[t.name] = steps
         written = {s.array for s in states if isinstance(s, View)}
         self._epochs.update(written)
+        numbers = [s.name for s in states if isinstance(s, ir.Local)]
         self.open()
         self._counts_from_front(t)
+        self._defined.update((name, (self.depth, None)) for name in (*numbers, t.name))
+        around = Steps(t, steps, self.depth)
+        is_short = isinstance(steps, ir.Const) and steps.value.real <= SHORT
+        self._loops.append(replace(around, depth=-1) if is_short else around)
         self._step(op, t, given, states, ended, targets)
-        self._strips(op, t, steps, ended, self.close())
+        self._loops.pop()
+        body = self.close()
+        self._defined.update((name, (self.depth, None)) for name in numbers)
+        stop = self.stop_of(around)
+        self._strips(op, t, stop, ended, body)
+        self.fail_at(stop, around, ended)
         self._epochs.update(written)
         for state, target, traced in zip(states, targets, op.traced, strict=False):
             if isinstance(state, ir.Local) and not traced:

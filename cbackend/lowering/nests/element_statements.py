@@ -15,6 +15,7 @@ from ....record import record
 from ...ir import loops as ir
 from ...ir.kernel import Status
 from ..scalars import Scalars
+from .element_limits import Limit, Steps, offset
 
 _SIGNS = {"add": all, "mul": all, "minimum": all, "maximum": any}
 """Operations whose result is not negative if all of their operands are not, or any."""
@@ -63,10 +64,19 @@ class Statements(Scalars):
         """The number of the node that is written, for messages."""
         self._epochs: Counter[str] = Counter()
         """How often each array has been written: an element read since then is known."""
+        self._defined: dict[str, tuple[int, ir.Expr | None]] = {}
+        """The number of the block in which each name has one value, and its expression."""
+        self._loops: list[Steps] = []
+        """The loops around, whose bodies are written."""
 
     # --- blocks
     def open(self) -> None:
         self._blocks.append(_Block())
+
+    @property
+    def depth(self) -> int:
+        """The number of the block that is written."""
+        return len(self._blocks) - 1
 
     def close(self) -> ir.Body:
         return tuple(self._blocks.pop().statements)
@@ -87,12 +97,33 @@ class Statements(Scalars):
     def _computed(self, expr: ir.Expr) -> ir.Local:
         found = ir.Local(expr.dtype, self.name("v"))
         self.add(ir.Let(found.name, expr))
+        self._defined[found.name] = self.depth, expr
         if not isinstance(expr, ir.Load):
             self._blocks[-1].known[expr] = found
         signs = _SIGNS.get(expr.name) if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" else None
         if signs is not None and signs(map(self.is_not_negative, expr.args)):  # type: ignore[union-attr]
             self._counts_from_front(found)
         return found
+
+    def lifted(self, expr: ir.Expr) -> ir.Expr:
+        """Return the name of `expr`, which is computed in the outermost block that has its operands."""
+        depth = self.block_of(expr)
+        for block in self._blocks:
+            if expr in block.known:
+                return block.known[expr]
+        found = ir.Local(expr.dtype, self.name("v"))
+        self._blocks[depth].statements.append(ir.Let(found.name, expr))
+        self._blocks[depth].known[expr] = found
+        self._defined[found.name] = depth, expr
+        return found
+
+    def block_of(self, expr: ir.Expr) -> int:
+        """Return the number of the innermost block in which an operand of `expr` gets its value."""
+        if isinstance(expr, ir.ScalarOp):
+            return max(map(self.block_of, expr.args), default=0)
+        if isinstance(expr, ir.Local):
+            return self._defined.get(expr.name, (self.depth, None))[0]
+        return 0 if isinstance(expr, ir.Const) else self.depth
 
     def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
         """Return a scalar operation on values; an index that is not negative is its maximum with 0."""
@@ -196,14 +227,61 @@ class Statements(Scalars):
             return ir.number(int(index.value.real) % int(length.value.real))  # checked when the graph was built
         if not self.is_not_negative(index):
             behind = ir.ScalarOp("add", "int64", (index, length))
-            index = self.let(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
+            index = self.lifted(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
         key = ("checked", index, length)
         if not any(key in block.known for block in self._blocks):
-            pair = [ir.ScalarOp("cast", "uint64", (e,)) for e in (index, length)]
-            self._fail_if(ir.ScalarOp("ge", "bool", tuple(pair)), Status.INDEX, given, length, ir.number(axis))
+            if not self._limits(index, given, length, axis):
+                self._fail_if(_is_outside(index, length), Status.INDEX, given, length, ir.number(axis))
             self._blocks[-1].known[key] = index
             self._counts_from_front(index)
         return index
+
+    def _limits(self, index: ir.Expr, given: ir.Expr, length: ir.Expr, axis: int) -> bool:
+        """Note the first step of the loop around in which an index is outside, if it goes along with the steps."""
+        loop = self._loops[-1] if self._loops else None
+        if loop is None or loop.depth != self.depth or self.block_of(length) >= loop.depth:
+            return False
+        if self.block_of(index) < loop.depth:
+            first = ir.ScalarOp("switch", "int64", (_is_outside(index, length), ir.ZERO, loop.steps))
+            loop.limits.append(Limit(first, given, None, length, axis, self._place))
+            return True
+        ahead = offset(index, loop, self._defined, self.block_of)
+        if ahead is None:
+            return False
+        loop.limits.append(Limit(ir.minus(length, ahead), None, ahead, length, axis, self._place))
+        return True
+
+    def stop_of(self, loop: Steps) -> ir.Expr:
+        """Return the number of steps of a loop before the first one in which an index is outside."""
+        stop = loop.steps
+        for limit in dict.fromkeys(limit.first for limit in loop.limits):
+            stop = self.let(ir.smaller(stop, self.let(limit)))
+        return stop if not loop.limits else self.let(ir.ScalarOp("maximum", "int64", (stop, ir.ZERO)))
+
+    def fail_at(self, stop: ir.Expr, loop: Steps, ended: ir.Expr | None) -> None:
+        """Write the failure of a loop behind it: its steps go on where an index is outside."""
+        if not loop.limits:
+            return
+        outer = self._place
+        self.open()
+        for limit in loop.limits:
+            self._place = limit.place
+            given = ir.plus(stop, limit.ahead) if limit.ahead is not None else limit.index
+            assert given is not None
+            reached = ir.ScalarOp("le", "bool", (self.let(limit.first), stop))
+            self._fail_if(reached, Status.INDEX, given, limit.length, ir.number(limit.axis))
+        self._place = outer
+        goes_on = [ir.less(stop, loop.steps)]
+        if ended is not None:
+            goes_on.append(ir.equal(ended, ir.Const("bool", False)))
+        self.add(ir.If(ir.every(goes_on), self.close()))
+
+
+def _is_outside(index: ir.Expr, length: ir.Expr) -> ir.Expr:
+    """Return whether an index that counts from the front is no position; a negative one is not, either."""
+    pair = [ir.ScalarOp("cast", "uint64", (e,)) for e in (index, length)]
+    return ir.ScalarOp("ge", "bool", tuple(pair))
+
 
 def _scaled(stride: ir.Expr, by: int) -> ir.Expr:
     """Return a stride, or a position, times a step."""
