@@ -33,7 +33,7 @@ from .planned import Plan, plan_of
 from .planner import Planner
 from .planners.host import plan_host
 from .planners.kernels import KERNEL_OPS
-from .planners.loops import counted_ranges
+from .planners.loops import counted_ranges, is_count
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 
@@ -190,7 +190,7 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply], strided: bool) -> set[
         wanted = any(o in needed for o in node.outputs)
         if isinstance(op, SHAPE_ALONE) and not wanted and not op.fallible:
             continue
-        needed.update(node.outputs)
+        needed.update(o for o in node.outputs if not is_count(o))  # some readers of a range count its elements
         counted = () if strided else counted_ranges(node)
         needed.update(i for k, i in enumerate(node.inputs) if k != op.unread and i not in counted)
     return needed

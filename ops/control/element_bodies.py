@@ -20,6 +20,7 @@ from ..linalg.blas import Dot
 from ..lowered.assumed import AssumeEqual
 from ..lowered.fused import Fused, unmarked
 from ..reductions.reduce import Reduce
+from ..shapes.advanced_indexing import AdvancedSubtensor
 from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import ShapeI
@@ -122,8 +123,8 @@ class _Versions:
             return self._computed.isdisjoint(vectors)
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
-        if isinstance(op, (Scan, Cond, Subtensor, IncSubtensor)) and not self._computed.isdisjoint(
-            vectors[:1] if isinstance(op, IncSubtensor) else vectors
+        if isinstance(op, (Scan, Cond, Subtensor, IncSubtensor, AdvancedSubtensor)) and not self._computed.isdisjoint(
+            vectors[:1] if isinstance(op, (IncSubtensor, AdvancedSubtensor)) else vectors
         ):
             return False
         if isinstance(op, Scan):
@@ -137,6 +138,8 @@ class _Versions:
             return _is_part(op.spec, node.inputs[1:])
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
+        if isinstance(op, AdvancedSubtensor):
+            return is_gather(node) and self._vector(node, vectors)
         if isinstance(op, ShapeI):
             return True
         if isinstance(op, Arange):
@@ -192,6 +195,19 @@ class _Versions:
             return tuple(ordered(self._graph.order, before))
         except InconsistencyError:
             return None
+
+
+def is_gather(node: Apply) -> bool:
+    """Whether elements of an array are read at a vector of positions along one axis, and at one along the others."""
+    op = unmarked(node.op)
+    x, *indices = node.inputs
+    vectors = [i for i in indices if i.ndim]
+    return (
+        isinstance(op, AdvancedSubtensor)
+        and sorted(op.spec) == ["a", *["i"] * (x.ndim - 1)]
+        and len(vectors) == node.out.ndim == 1
+        and vectors[0].type.kind in "iu"
+    )
 
 
 def _moves(indices: Sequence[Variable]) -> bool:

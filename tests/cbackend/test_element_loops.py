@@ -224,6 +224,45 @@ def innermost(program, *given):
     return text[text.rindex("for t") :].partition("break")[0]
 
 
+def sparse_product(rows, columns, values, x):
+    y = np.zeros(len(rows) - 1)
+    for i in range(len(rows) - 1):
+        y[i] = values[rows[i] : rows[i + 1]] @ x[columns[rows[i] : rows[i + 1]]]
+    return y
+
+
+def shuffled(rows, columns, values, x):
+    """Reads what it writes, at other positions; rows of a matrix; a fold of gathered elements."""
+    m = np.zeros((2, len(x)))
+    for i in range(len(rows) - 1):
+        part = columns[rows[i] : rows[i + 1]]
+        values[rows[i] : rows[i + 1]] = values[part]
+        m[i % 2, i] = np.sum(x[part] * 2.0) + np.max(values[columns]) + np.sum(m[i % 2, part])
+    return m, values
+
+
+@pytest.mark.parametrize("program", [sparse_product, shuffled], ids=lambda p: p.__name__)
+def test_elements_at_positions_that_are_read(program):
+    f = ag.jit(program)
+    rows, x = np.array([0, 0, 1, 4, 9]), R.random(9)
+    for columns in (R.integers(0, 9, 9), R.integers(-9, 0, 9), R.permutation(9).astype(np.int16)):
+        given = [rows, columns, R.random(9), x]
+        expected = program(*(v.copy() for v in given))
+        found = f(*(v.copy() for v in given))
+        for mine, theirs in zip(flat(found), flat(expected), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+    for wrong in (9, -10):
+        columns = np.array([0, 1, 2, 3, wrong, 4, 5, 6, 7])
+        with pytest.raises(IndexError, match=rf"index {wrong} is out of bounds for axis 0 (of|with).*size 9"):
+            f(rows, columns, R.random(9), x)
+    for trace in f.traces.values():
+        assert "ag_looped" not in trace.function.c_source()
+
+
+def flat(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
 def test_checks_of_positions_stand_outside():
     x = R.random(9)
     assert "return" not in innermost(ahead, x.copy(), x.copy(), 1, 3)

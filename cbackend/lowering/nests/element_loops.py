@@ -24,6 +24,7 @@ from ....ops.linalg.blas import Dot
 from ....ops.lowered.assumed import AssumeEqual
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.lengths import ShapeI
@@ -102,7 +103,7 @@ def is_vector_loop(node: Apply) -> bool:
     op = unmarked(node.op)
     if isinstance(op, IncSubtensor):
         return any(entry != "i" for entry in op.spec)
-    return isinstance(op, (Dot, Reduce, Fused)) and any(i.ndim for i in node.inputs)
+    return isinstance(op, (Dot, Reduce, Fused, AdvancedSubtensor)) and any(i.ndim for i in node.inputs)
 
 
 class _Writer(Vectors):
@@ -161,6 +162,8 @@ class _Writer(Vectors):
             found = [self._value(v, inside) for v in op.graph.outputs]
         elif isinstance(op, Subtensor):
             found = [self._read(op, given[0], given[1:])]
+        elif isinstance(op, AdvancedSubtensor):
+            found = [self.gathered(given[0], given[1:])]
         elif isinstance(op, IncSubtensor):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]

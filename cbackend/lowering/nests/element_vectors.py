@@ -25,6 +25,8 @@ from ...ir.walk import all_statements
 from ..accumulate import recipe
 from .element_statements import Statements, View
 
+_ANYWHERE = -1
+"""The axis of a view whose elements stand at positions that are read from memory."""
 _SHIFT = 2
 ACCUMULATORS = 1 << _SHIFT
 """Accumulators of a fold, each of an equal share of the vector, so that no addition waits for the one before it."""
@@ -86,6 +88,21 @@ class Vectors(Statements):
             return self.applied(node, [self.element(v, index, even) for v in given])
 
         return Elements(node.outputs[0].dtype, length, leaves, at)
+
+    def gathered(self, x: View, indices: Sequence[Any]) -> Value:
+        """Return the elements of an array at a vector of positions along one axis, checked where they are read."""
+        (places,) = filter(is_vector, indices)
+        length, here = places.lengths[0], self._place
+
+        def at(index: ir.Expr, even: bool) -> ir.Expr:
+            outer, self._place = self._place, here
+            given = [self.element(i, index, even) for i in indices]
+            found = self._loaded(x, self.part(x, "i" * len(given), given).first)
+            self._place = outer
+            return found
+
+        anywhere = View(x.array, x.dtype, x.first, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),))
+        return Elements(x.dtype, length, (anywhere, *leaves_of(places)), at)
 
     def element(self, value: Value, index: ir.Expr, even: bool = True) -> ir.Expr:
         """Return the element of a vector at an index; a number is its own."""
@@ -161,8 +178,8 @@ class Vectors(Statements):
             return self.op("mul", dtype, *(self.element(v, index) for v in given))
 
         leaves = [leaf for v in given for leaf in leaves_of(v)]
-        if all(isinstance(v, View) for v in given):
-            leaves = []  # both are as long as the product
+        if all(leaf.lengths == v.lengths for v in given for leaf in leaves_of(v)):
+            leaves = []  # all are as long as the product
         return self._folded_over("sum", dtype, m, leaves, lambda index, even: at(index))
 
     def fold(self, op: Reduce, node: Apply, x: Value) -> ir.Expr:

@@ -122,7 +122,7 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     own = node.inputs[1:][op.states]
     dense = {
         v: p.packed(p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
-        for v in node.inputs[1:] if not _is_count(v)
+        for v in node.inputs[1:] if not is_count(v)
     }  # fmt: skip
     given = []
     for v in node.inputs[1:]:
@@ -130,7 +130,7 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         if known is not None and v.dtype == "int64":
             given.append(element_loops.Given(named(known)))
         else:
-            given.append(array(dense.get(v, p.arrays[v]), _is_count(v)))
+            given.append(array(dense.get(v, p.arrays[v]), is_count(v)))
     states = range(op.states.start, op.states.stop)
     for k in states:
         if node.inputs[1 + k].ndim:
@@ -149,10 +149,10 @@ def counted_ranges(node: Apply) -> tuple[Variable, ...]:
     op = unmarked(node.op)
     if not isinstance(op, Scan) or not is_elementary(op):
         return ()
-    return tuple(filter(_is_count, node.inputs))
+    return tuple(filter(is_count, node.inputs))
 
 
-def _is_count(v: Variable) -> bool:
+def is_count(v: Variable) -> bool:
     """Whether a vector is certainly 0, 1, 2, ..."""
     if v.owner is None or not isinstance(v.owner.op, Arange) or not counts_by_one(v.owner):
         return False
