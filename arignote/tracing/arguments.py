@@ -115,6 +115,14 @@ class Arguments:
         self.numbers: dict[int, int] = {}
         self.symbolic = False
 
+    def read_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
+        """Return the structure of the arguments of a call."""
+        kinds = tuple(map(type, args))
+        if kwargs or not _LEAVES.issuperset(kinds):
+            return self.read((args, kwargs))
+        self.leaves.extend(args)
+        return tuple, ((tuple, kinds), (dict, ()))
+
     def read(self, value: Any, how: str = TRACED) -> Form:
         """Return the structure of a value; its leaves and objects are appended.
 

@@ -194,7 +194,7 @@ class Jitted:
     def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
         chosen = self._static
         if chosen is None:
-            return arguments.read((args, kwargs))
+            return arguments.read_call(args, kwargs)
         several = [static(a) if n in chosen.numbers else arguments.read(a) for n, a in enumerate(args)]
         named = [(k, static(v) if k in chosen.names else arguments.read(v)) for k, v in kwargs.items()]
         return tuple, ((tuple, tuple(several)), (dict, tuple(named)))

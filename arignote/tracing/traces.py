@@ -96,6 +96,8 @@ class Traced(NamedTuple):
 
 def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
     """Return for each array the position of the first one that is the same object."""
+    if len(arrays) == 1:
+        return (0,)
     places: dict[int, int] = {}
     return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
 

@@ -64,7 +64,7 @@ _LONG = """\
 _POLLING = """\
 /* Loops that look for Ctrl-C between strips: their states stay in registers, which are saved around that call alone. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define AG_POLLING , optimize("caller-saves")
+#define AG_POLLING , optimize("caller-saves", "peephole2")
 #else
 #define AG_POLLING
 #endif
