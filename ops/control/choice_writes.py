@@ -55,6 +55,7 @@ def _writes_behind(choice: Apply, behind: Sequence[Apply]) -> tuple[tuple[Chosen
     arrays: dict[Variable, Variable] = {}
     chosen: dict[Variable, int] = {}
     sides: tuple[list[ChosenWrite], list[ChosenWrite]] = [], []
+    assert isinstance(choice.op, Cond)
     for node in behind:
         op = unmarked(node.op)
         if not isinstance(op, IncSubtensor) or not op.set or op.spec != ("i",) * node.out.ndim:

@@ -195,7 +195,17 @@ def in_both(x, y, k, n):
             y[i] = x[k]
 
 
-@pytest.mark.parametrize("program", [ahead, until, in_a_branch, in_the_other, in_both], ids=lambda p: p.__name__)
+def across_the_front(x, y, k, n):
+    for i in range(n):
+        x[i - k] += y[i - 2]
+        if x[i - 1] > 0.1:
+            y[k - 3 + i] = 0.5 * x[i - k]
+
+
+POSITIONS = [ahead, until, in_a_branch, in_the_other, in_both, across_the_front]
+
+
+@pytest.mark.parametrize("program", POSITIONS, ids=lambda p: p.__name__)
 def test_positions_are_those_of_python(program):
     """Values, or the error, for lengths 0, 1 and odd ones; positions before the front and behind the end."""
     f = ag.jit(program)
@@ -222,6 +232,16 @@ def innermost(program, *given):
     (kernel,) = [k for k in trace.function.program.kernels if "element by element" in k.comment]
     text = str(kernel)
     return text[text.rindex("for t") :].partition("break")[0]
+
+
+def test_positions_change_their_sign_in_long_loops():
+    x, y = R.random(9001), R.random(9001)
+    mine, theirs = (x.copy(), y.copy()), (x.copy(), y.copy())
+    across_the_front(*theirs, 4500, 4504)
+    ag.jit(across_the_front)(*mine, 4500, 4504)
+    np.testing.assert_array_equal(mine, theirs)
+    with pytest.raises(IndexError, match=r"index 9\d\d\d is out of bounds for axis 0 of"):
+        ag.jit(across_the_front)(x, y, 4500, 9001)
 
 
 def sparse_product(rows, columns, values, x):
@@ -266,6 +286,7 @@ def flat(found):
 def test_checks_of_positions_stand_outside():
     x = R.random(9)
     assert "return" not in innermost(ahead, x.copy(), x.copy(), 1, 3)
+    assert "switch" not in innermost(across_the_front, x.copy(), x.copy(), 1, 3)
     swaps = innermost(sorted_by_bubbles, x.copy(), 9)
     assert "return" not in swaps
     assert "else" not in swaps

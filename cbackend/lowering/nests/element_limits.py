@@ -5,6 +5,10 @@
     stop = min(n, length - 1);  for t in 0 .. stop:  ...;  fail if stop < n
 
 The steps before it run as they would: a call that fails hands on nothing.
+
+    for t in 0 .. n:  x[t + c]             c may be negative
+    -->
+    for strips in which t + c keeps its sign:  o = t + c < 0 ? c + length : c;  for t in the strip:  x[t + o]
 """
 
 from __future__ import annotations
@@ -33,12 +37,31 @@ class Limit:
 
 @dataclass
 class Steps:
-    """A loop whose body is being written.  `depth`: the number of the block of its body."""
+    """A loop whose body is being written.  `depth`: the number of the block of its body.
+
+    `offsets`: what is added to the index of the loop in a strip, for an index ahead of it and the length of an axis.
+    """
 
     index: ir.Local
     steps: ir.Expr
     depth: int
     limits: list[Limit] = field(default_factory=list)
+    offsets: dict[tuple[ir.Expr, ir.Expr], ir.Local] = field(default_factory=dict)
+
+
+def strip_offsets(loop: Steps, begin: ir.Local, end: ir.Expr, name: Callable[[str], str]) -> tuple[ir.Body, ir.Expr]:
+    """Return the offsets of a strip, and the end of the strip: before it none of their indices changes its sign."""
+    found: list[ir.Statement] = []
+    for (ahead, length), offset_ in loop.offsets.items():
+        is_behind, cut = ir.Local("bool", name("b")), ir.index(name("r"))
+        found.append(ir.Let(is_behind.name, ir.less(ir.plus(begin, ahead), ir.ZERO)))
+        behind = ir.ScalarOp("switch", "int64", (is_behind, ir.plus(ahead, length), ahead))
+        found.append(ir.Let(offset_.name, behind))
+        front = ir.minus(ir.ZERO, ahead)
+        is_cut = ir.every([is_behind, ir.less(front, end)])
+        found.append(ir.Let(cut.name, ir.ScalarOp("switch", "int64", (is_cut, front, end))))
+        end = cut
+    return tuple(found), end
 
 
 def offset(

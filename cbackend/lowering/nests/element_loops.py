@@ -33,7 +33,7 @@ from ....record.quoting import c_comment
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
-from .element_limits import Steps
+from .element_limits import Steps, strip_offsets
 from .element_statements import View
 from .element_vectors import Value, Vectors
 
@@ -281,7 +281,7 @@ class _Writer(Vectors):
         body = self.close()
         self._defined.update((name, (self.depth, None)) for name in numbers)
         stop = self.stop_of(around)
-        self._strips(op, t, stop, ended, body)
+        self._strips(op, around, stop, ended, body)
         self.fail_at(stop, around, ended)
         self._epochs.update(written)
         for state, target, traced in zip(states, targets, op.traced, strict=False):
@@ -332,26 +332,33 @@ class _Writer(Vectors):
             return View(sequence.array, sequence.dtype, self._named(first), *rest)
         return self._loaded(sequence, first) if sequence.array else first
 
-    def _strips(self, op: Scan, t: ir.Local, steps: ir.Expr, ended: ir.Local | None, body: ir.Body) -> None:
+    def _strips(self, op: Scan, loop: Steps, steps: ir.Expr, ended: ir.Local | None, body: ir.Body) -> None:
         """Write the loop over the steps, in strips if there may be many: after each one Ctrl-C is looked for."""
+        t = loop.index
         loops = any(isinstance(unmarked(node.op), Scan) or is_vector_loop(node) for node in nodes_within(op.graph))
         strip = STRIP_OF_LOOPS if loops else STRIP
-        if isinstance(steps, ir.Const) and steps.value.real <= strip:
+        if isinstance(steps, ir.Const) and steps.value.real <= strip and not loop.offsets:
             self.add(ir.For(t.name, ir.ZERO, steps, body))
             return
         begin, end = ir.index(self.name("r")), ir.index(self.name("r"))
         left = ir.minus(steps, begin)
         is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
         full = ir.plus(begin, ir.number(strip))
-        whole: list[ir.Statement] = [
-            ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full))),
+        whole: list[ir.Statement] = [ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full)))]
+        by: int | ir.Local = strip
+        if loop.offsets:
+            offsets, end = strip_offsets(loop, begin, end, self.name)
+            by = ir.index(self.name("r"))
+            self.add(ir.Var(by.name, ir.ZERO))
+            whole += [*offsets, ir.Assign(by.name, ir.minus(end, begin))]
+        whole += [
             ir.For(t.name, begin, end, body),
             ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),
                   (ir.Break(),)),
             ir.If(ir.ScalarOp("is_called", "bool", (ir.Local(CALLBACK, "stopped"),)),
                   (ir.Return(ir.Const("int32", _STOPPED)),)),
         ]  # fmt: skip
-        self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), strip))
+        self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), by))
 
 
 def _with_lengths(op: AssumeEqual, views: Sequence[View], lengths: Sequence[ir.Expr]) -> list[View]:

@@ -225,18 +225,43 @@ class Statements(Scalars):
             return index
         if isinstance(index, ir.Const) and isinstance(length, ir.Const):
             return ir.number(int(index.value.real) % int(length.value.real))  # checked when the graph was built
-        if not self.is_not_negative(index):
-            behind = ir.ScalarOp("add", "int64", (index, length))
-            index = self.lifted(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
         key = ("checked", index, length)
+        around = self._along(index, length)
+        if not self.is_not_negative(index):
+            index = self._from_front(index, length, around)
+            key = ("checked", index, length)
         if not any(key in block.known for block in self._blocks):
-            if not self._limits(index, given, length, axis):
+            if not self._limits(index, given, length, axis, around):
                 self._fail_if(_is_outside(index, length), Status.INDEX, given, length, ir.number(axis))
             self._blocks[-1].known[key] = index
             self._counts_from_front(index)
         return index
 
-    def _limits(self, index: ir.Expr, given: ir.Expr, length: ir.Expr, axis: int) -> bool:
+    def _from_front(self, index: ir.Expr, length: ir.Expr, around: tuple[Steps, ir.Expr] | None) -> ir.Expr:
+        """Return an index, which may be negative, as one that counts from the front."""
+        if around is None:
+            behind = ir.ScalarOp("add", "int64", (index, length))
+            return self.lifted(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
+        loop, ahead = around
+        if (ahead, length) not in loop.offsets:
+            loop.offsets[ahead, length] = ir.index(self.name("o"))
+        added = loop.offsets[ahead, length]
+        self._defined[added.name] = loop.depth, None
+        return self.let(ir.plus(loop.index, added))
+
+    def _along(self, index: ir.Expr, length: ir.Expr) -> tuple[Steps, ir.Expr] | None:
+        """Return the loop around with whose steps an index goes along, and how far ahead it is; None if it does not."""
+        loop = self._loops[-1] if self._loops else None
+        if loop is None or loop.depth < 0 or self.block_of(length) >= loop.depth:
+            return None
+        if self.block_of(index) < loop.depth:
+            return None
+        ahead = offset(index, loop, self._defined, self.block_of)
+        return None if ahead is None else (loop, ahead)
+
+    def _limits(
+        self, index: ir.Expr, given: ir.Expr, length: ir.Expr, axis: int, around: tuple[Steps, ir.Expr] | None
+    ) -> bool:
         """Note the first step of the loop around in which an index is outside, if it goes along with the steps."""
         loop = self._loops[-1] if self._loops else None
         if loop is None or loop.depth != self.depth or self.block_of(length) >= loop.depth:
@@ -245,10 +270,14 @@ class Statements(Scalars):
             first = ir.ScalarOp("switch", "int64", (_is_outside(index, length), ir.ZERO, loop.steps))
             loop.limits.append(Limit(first, given, None, length, axis, self._place))
             return True
-        ahead = offset(index, loop, self._defined, self.block_of)
-        if ahead is None:
+        if around is None:
             return False
-        loop.limits.append(Limit(ir.minus(length, ahead), None, ahead, length, axis, self._place))
+        ahead = around[1]
+        first = ir.minus(length, ahead)
+        if index != given:
+            is_before = ir.less(ir.plus(ahead, length), ir.ZERO)
+            first = ir.ScalarOp("switch", "int64", (is_before, ir.ZERO, first))
+        loop.limits.append(Limit(first, None, ahead, length, axis, self._place))
         return True
 
     def stop_of(self, loop: Steps) -> ir.Expr:
