@@ -65,18 +65,23 @@ def strip_offsets(loop: Steps, begin: ir.Local, end: ir.Expr, name: Callable[[st
 
 
 def offset(
-    value: ir.Expr, loop: Steps, defined: Mapping[str, tuple[int, ir.Expr | None]], block_of: Callable[[ir.Expr], int]
-) -> ir.Expr | None:
-    """Return a value minus the index of a loop, as an expression from outside; None if that is not certain."""
+    value: ir.Expr, loop: Steps, defined: Mapping[str, tuple[int, ir.Expr | None]],
+    outside: Callable[[ir.Expr], ir.Expr | None],
+) -> ir.Expr | None:  # fmt: skip
+    """Return a value minus the index of a loop, as an expression from outside; None if that is not certain.
+
+    `outside`: returns a value as one from outside of the loop, or None.
+    """
     ahead: ir.Expr = ir.ZERO
     while value != loop.index:
         _, made = defined.get(value.name, (0, None)) if isinstance(value, ir.Local) else (0, None)
         if not isinstance(made, ir.ScalarOp) or made.name not in ("add", "sub"):
             return None
-        value, term = made.args
-        if made.name == "add" and block_of(value) < loop.depth:
-            value, term = term, value
-        if block_of(term) >= loop.depth:
+        value, other = made.args
+        if made.name == "add" and outside(value) is not None:
+            value, other = other, value
+        term = outside(other)
+        if term is None:
             return None
         ahead = ir.plus(ahead, term) if made.name == "add" else _minus(ahead, term)
     return ahead

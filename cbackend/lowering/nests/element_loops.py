@@ -340,11 +340,12 @@ class _Writer(Vectors):
         if isinstance(steps, ir.Const) and steps.value.real <= strip and not loop.offsets:
             self.add(ir.For(t.name, ir.ZERO, steps, body))
             return
-        begin, end = ir.index(self.name("r")), ir.index(self.name("r"))
+        begin, last = ir.index(self.name("r")), ir.index(self.name("r"))
+        end: ir.Expr = last
         left = ir.minus(steps, begin)
         is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
         full = ir.plus(begin, ir.number(strip))
-        whole: list[ir.Statement] = [ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full)))]
+        whole: list[ir.Statement] = [ir.Let(last.name, ir.ScalarOp("switch", "int64", (is_last, steps, full)))]
         by: int | ir.Local = strip
         if loop.offsets:
             offsets, end = strip_offsets(loop, begin, end, self.name)

@@ -108,7 +108,7 @@ class Statements(Scalars):
     def lifted(self, expr: ir.Expr) -> ir.Expr:
         """Return the name of `expr`, which is computed in the outermost block that has its operands."""
         depth = self.block_of(expr)
-        for block in self._blocks:
+        for block in self._blocks[: depth + 1]:
             if expr in block.known:
                 return block.known[expr]
         found = ir.Local(expr.dtype, self.name("v"))
@@ -124,6 +124,15 @@ class Statements(Scalars):
         if isinstance(expr, ir.Local):
             return self._defined.get(expr.name, (self.depth, None))[0]
         return 0 if isinstance(expr, ir.Const) else self.depth
+
+    def _outside(self, expr: ir.Expr, depth: int) -> ir.Expr | None:
+        """Return a sum, a difference or a product by a name in a block before this one; None if that has no operand."""
+        if self.block_of(expr) < depth:
+            return expr
+        _, made = self._defined.get(expr.name, (0, None)) if isinstance(expr, ir.Local) else (0, None)
+        if not isinstance(made, ir.ScalarOp) or made.name not in ("add", "sub", "mul") or self.block_of(made) >= depth:
+            return None
+        return self.lifted(made)
 
     def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
         """Return a scalar operation on values; an index that is not negative is its maximum with 0."""
@@ -256,7 +265,7 @@ class Statements(Scalars):
             return None
         if self.block_of(index) < loop.depth:
             return None
-        ahead = offset(index, loop, self._defined, self.block_of)
+        ahead = offset(index, loop, self._defined, lambda expr: self._outside(expr, loop.depth))
         return None if ahead is None else (loop, ahead)
 
     def _limits(
@@ -267,13 +276,13 @@ class Statements(Scalars):
         if loop is None or loop.depth != self.depth or self.block_of(length) >= loop.depth:
             return False
         if self.block_of(index) < loop.depth:
-            first = ir.ScalarOp("switch", "int64", (_is_outside(index, length), ir.ZERO, loop.steps))
-            loop.limits.append(Limit(first, given, None, length, axis, self._place))
+            failing = ir.ScalarOp("switch", "int64", (_is_outside(index, length), ir.ZERO, loop.steps))
+            loop.limits.append(Limit(failing, given, None, length, axis, self._place))
             return True
         if around is None:
             return False
         ahead = around[1]
-        first = ir.minus(length, ahead)
+        first: ir.Expr = ir.minus(length, ahead)
         if index != given:
             is_before = ir.less(ir.plus(ahead, length), ir.ZERO)
             first = ir.ScalarOp("switch", "int64", (is_before, ir.ZERO, first))
