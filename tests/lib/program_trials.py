@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -97,18 +98,38 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def samples_of(inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> list[Values] | None:
     """The results, and the results with moved numbers; None if NumPy refuses."""
-    nodes = toposort(results, stop_at=set(inputs))
-    with np.errstate(all="ignore"):
+    expected = Expected(inputs, results, values)
+    if expected.results is None or expected.moved is None:
+        return None
+    return [expected.results, *expected.moved]
+
+
+class Expected:
+    """What NumPy makes of some values; the results with moved numbers are computed when they are first read."""
+
+    def __init__(self, inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> None:
+        nodes = toposort(results, stop_at=set(inputs))
+        self._evaluate = partial(_evaluated, nodes, inputs, results, values)
+        alone = self._accepted([None])
+        self.results: Any = alone and alone[0]
+
+    @cached_property
+    def moved(self) -> list[Values] | None:
+        """The results of each sample of moved numbers; None if NumPy refuses one."""
+        return self._accepted([np.random.default_rng(seed) for seed in range(SAMPLES)])
+
+    def _accepted(self, generators: Sequence[np.random.Generator | None]) -> list[Values] | None:
         try:
-            samples = [_evaluated(nodes, inputs, results, values, None)]
+            with np.errstate(all="ignore"):
+                return [self._evaluate(generator) for generator in generators]
         except REFUSALS:
             return None
-        for seed in range(SAMPLES):
-            try:
-                samples.append(_evaluated(nodes, inputs, results, values, np.random.default_rng(seed)))
-            except REFUSALS:
-                return None
-    return samples
+
+    def difference(self, number: int, got: np.ndarray) -> str | None:
+        """How a result differs by more than moved numbers do; they are needed only where it is not near."""
+        if differs(got, [self.results[number]]) is None:
+            return None
+        return differs(got, [values[number] for values in (self.results, *self.moved)]) if self.moved else None
 
 
 def _evaluated(nodes: Any, inputs: Any, results: Any, values: Values, rng: np.random.Generator | None) -> Values:
