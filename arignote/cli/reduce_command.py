@@ -24,7 +24,7 @@ def main(source: str, output: str | None) -> int:
         return 2
     found = reduced(failure)
     if found is None:
-        print(f"reduce: {source}: the failure does not show: {failure.difference}")
+        print(f"reduce: {source}: the failure is gone; it was: {failure.difference}")
         return 0
     print(found)
     if output is not None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from random_programs import with_own_names
+from random_programs import Program, with_own_names
 from toy_engine import Toy
 
 import arignote as ag
@@ -57,13 +57,19 @@ def try_seeds(first: int, count: int, size: int = GROUP) -> None:
     for seed in range(first, first + count, size):
         seeds = range(seed, min(seed + size, first + count))
         print(json.dumps([seed]), flush=True)
-        parts, cover = with_own_names([vocabulary_program(each) for each in seeds]), Cover()
+        first_of_group = seed - seed % GROUP
+        parts, cover = _group(range(first_of_group, seeds.stop))[seed - first_of_group :], Cover()
         texts = []
-        for report in reports(parts, seed, settings_of(seed // GROUP), cover):
+        for report in reports(parts, first_of_group, settings_of(seed // GROUP), cover):
             texts.append(report)
             print(json.dumps([seed]), flush=True)
         steps = sum(len(part.steps) for part in parts)
         print(json.dumps([seed, len(seeds), steps, sorted(cover.ops), sorted(cover.pairs), texts]), flush=True)
+
+
+def _group(seeds: range) -> list[Program]:
+    """The programs of these seeds, with names of their own."""
+    return with_own_names([vocabulary_program(seed) for seed in seeds])
 
 
 def batch(first: int, count: int, size: int = GROUP) -> Iterator[list[Any]]:
@@ -229,6 +235,7 @@ def run_for(hours: float, first: int | None, jobs: int, folder: Path, save: bool
     """Programs until the time is over, from those on that were not tried; the figures are kept if `save`."""
     kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else None
     begin = first if first is not None else kept["next"] if kept else 0
+    begin = -(-begin // BATCH) * BATCH  # groups and batches begin at their multiples
     total = tried(begin, 10**9, hours * 3600, jobs, folder)
     if save:
         DATA.write_text(json.dumps(total.figures(), indent=1) + "\n", encoding="utf-8")
@@ -238,9 +245,10 @@ def run_for(hours: float, first: int | None, jobs: int, folder: Path, save: bool
 def explain(seed: int) -> None:
     """Print what is wrong with the program of a seed; or the program, if nothing is."""
     ag.engines.register(Toy())
-    program = vocabulary_program(seed)
-    texts = [report["text"] for report in reports([program], seed, SETTINGS, Cover())]
-    print("\n".join(texts or [program.code()]))
+    first = seed - seed % GROUP
+    part = _group(range(first, first + GROUP))[seed - first]
+    texts = [report["text"] for report in reports([part], first, SETTINGS, Cover())]
+    print("\n".join(texts or [part.code()]))
 
 
 if __name__ == "__main__":
