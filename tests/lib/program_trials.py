@@ -105,7 +105,7 @@ def samples_of(inputs: Sequence[Variable], results: Sequence[Variable], values: 
 
 
 class Expected:
-    """What NumPy makes of some values; the results with moved numbers are computed when they are first read."""
+    """Results of NumPy for some values; those with moved numbers are computed when they are first read."""
 
     def __init__(self, inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> None:
         nodes = toposort(results, stop_at=set(inputs))
