@@ -28,5 +28,9 @@ def main(source: str, output: str | None) -> int:
         return 0
     print(found)
     if output is not None:
-        found.save(output)
+        try:
+            found.save(output)
+        except OSError as error:
+            print(f"reduce: {output}: cannot be written: {error.strerror or error}", file=sys.stderr)
+            return 2
     return 1

@@ -91,6 +91,7 @@ class Failure:
 
     def save(self, path: str | Path) -> Path:
         """Write the failure to a zip file, which `python -m arignote reduce` reads; return its path."""
+        path = Path(path)
         about = {
             "format": FORMAT, "version": VERSION, "query": self.query, "compiled": self.compiled,
             "difference": self.difference, "rule": self.rule, "registered": self.registered,
@@ -103,7 +104,7 @@ class Failure:
             file.writestr("graph.txt", str(self.graph))
             file.writestr("arrays.npz", held.getvalue())
             file.writestr("reproducer.py", self.script())
-        return Path(path)
+        return path
 
 
 def load(path: str | Path) -> Failure:

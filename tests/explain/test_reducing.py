@@ -66,6 +66,8 @@ def test_a_wrong_rule_among_many_nodes_and_outputs(tmp_path, capsys):
     assert main(["reduce", str(path), "-o", str(tmp_path / "again.zip")]) == 1
     assert "reproducer of 2 nodes" in capsys.readouterr().out
     assert reducing.load(tmp_path / "again.zip").nodes == 2
+    assert main(["reduce", str(path), "-o", str(tmp_path / "nowhere" / "again.zip")]) == 2
+    assert "again.zip: cannot be written: No such file or directory" in capsys.readouterr().err
     assert ag.bisect(f, ARRAYS, reduce=False).reproducer is None
 
 
@@ -109,6 +111,15 @@ def about(**fields):
     kept = {"format": reducing.FORMAT, "version": 1, "query": "canonicalize", "compiled": False, "difference": "",
             "rule": "", "registered": ""}  # fmt: skip
     return json.dumps({name: value for name, value in (kept | fields).items() if value is not None})
+
+
+def test_arguments_of_bisect_that_do_not_fit():
+    f = ag.function([x], T.exp(x), mode="NUMPY")
+    with pytest.raises(TypeError, match=r"bisect: f is 'f'; expected a function of ag.function"):
+        ag.bisect("f", [np.ones(3)])
+    for inputs in (None, np.ones(3), {"x": np.ones(3)}):
+        with pytest.raises(TypeError, match=f"bisect: inputs is {type(inputs).__name__}; expected a list"):
+            ag.bisect(f, inputs)
 
 
 @pytest.mark.parametrize(
