@@ -151,7 +151,7 @@ def as_budget(tiered: Any, budget: Any, options: Options) -> float | None:
     The options decide where an argument is None.  Raises ValueError or TypeError for an argument that is not a time.
     """
     if tiered is None and budget is None:
-        tiered, budget = options.tiered, options.compile_budget
+        tiered, budget = options.tiered or None, options.compile_budget
     if tiered is not None and not isinstance(tiered, bool):
         raise TypeError(f"tiered is {tiered!r}; expected True or False")
     if budget is None:

@@ -24,9 +24,13 @@ def main(source: str, output: str | None) -> int:
         return 2
     found = reduced(failure)
     if found is None:
-        print(f"reduce: {source}: the failure does not show: {failure.difference}")
+        print(f"reduce: {source}: the failure is gone; it was: {failure.difference}")
         return 0
     print(found)
     if output is not None:
-        found.save(output)
+        try:
+            found.save(output)
+        except OSError as error:
+            print(f"reduce: {output}: cannot be written: {error.strerror or error}", file=sys.stderr)
+            return 2
     return 1

@@ -114,8 +114,12 @@ def bisect(f: Function, inputs: Sequence[Any], exact: bool = False, reduce: bool
         reduce: whether to look for the reproducer, which may take 20 seconds.
 
     Raises:
-        TypeError, ValueError: the inputs do not fit the function.
+        TypeError, ValueError: `f` is no compiled function, or the inputs do not fit it.
     """
+    if not hasattr(f, "unoptimized_graph"):
+        raise TypeError(f"bisect: f is {f!r}; expected a function of ag.function")
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"bisect: inputs is {type(inputs).__name__}; expected a list of the arguments, in order")
     arrays = f.arrays(inputs)
     f = for_lengths_of(f, arrays)
     verdict, states = _searched(f, arrays, exact)

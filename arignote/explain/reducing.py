@@ -11,6 +11,7 @@ import io
 import json
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +23,13 @@ from .. import later
 from ..database import optdb
 from ..function.function import parse
 from ..function.mode import Mode, as_mode
+from ..function.optimization import for_any_lengths
 from ..function.rewriting import rewrite
 from ..graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
 from ..graph.text import ParseError
 from ..ops.core.tensor import TensorOp
 from ..optdb import Query
+from ..optdb.query import as_query
 from ..record import record
 
 if TYPE_CHECKING:
@@ -88,6 +91,7 @@ class Failure:
 
     def save(self, path: str | Path) -> Path:
         """Write the failure to a zip file, which `python -m arignote reduce` reads; return its path."""
+        path = Path(path)
         about = {
             "format": FORMAT, "version": VERSION, "query": self.query, "compiled": self.compiled,
             "difference": self.difference, "rule": self.rule, "registered": self.registered,
@@ -100,7 +104,7 @@ class Failure:
             file.writestr("graph.txt", str(self.graph))
             file.writestr("arrays.npz", held.getvalue())
             file.writestr("reproducer.py", self.script())
-        return Path(path)
+        return path
 
 
 def load(path: str | Path) -> Failure:
@@ -112,23 +116,56 @@ def load(path: str | Path) -> Failure:
         with zipfile.ZipFile(path) as file:
             about = json.loads(file.read("failure.json"))
             text, held = file.read("graph.txt").decode(), io.BytesIO(file.read("arrays.npz"))
-        if about.get("format") != FORMAT or about.get("version") != VERSION:
-            raise FailureError(f"{path}: is no saved failure of version {VERSION}")
-        graph = parse(text)
-        with np.load(held) as arrays:
-            values = tuple(arrays[f"input{k}"] for k in range(len(graph.inputs)))
-        return Failure(
-            graph, values, str(about["query"]), bool(about["compiled"]), str(about["difference"]), str(about["rule"]),
-            str(about["registered"]),
-        )  # fmt: skip
     except OSError as error:
         raise FailureError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError):  # the last: encrypted
         raise FailureError(f"{path}: is no zip file of a failure") from None
+    except KeyError as error:
+        raise FailureError(f"{path}: is no saved failure: {error.args[0]}") from None
+    except ValueError as error:  # of Unicode or JSON
+        raise FailureError(f"{path}: is damaged: {error}") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT or about.get("version") != VERSION:
+        raise FailureError(f"{path}: is no saved failure of version {VERSION}")
+    missing = [name for name in ("query", "compiled", "difference", "rule", "registered") if name not in about]
+    if missing:
+        raise FailureError(f"{path}: is damaged: failure.json has no {', '.join(missing)}")
+    try:
+        graph = parse(text)
     except ParseError as error:
         raise FailureError(f"{path}: is damaged: graph.txt: {error}") from None
-    except (KeyError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise FailureError(f"{path}: is damaged: {error}") from None
+    failure = Failure(
+        graph, _arrays(path, held, graph), str(about["query"]), bool(about["compiled"]), str(about["difference"]),
+        str(about["rule"]), str(about["registered"]),
+    )  # fmt: skip
+    if not failure.registered:
+        _check_query(path, failure)
+    return failure
+
+
+def _arrays(path: str | Path, held: io.BytesIO, graph: FunctionGraph) -> Arrays:
+    """The arrays of a file, each of which is one of the type of its input."""
+    try:
+        with np.load(held) as file:
+            arrays = tuple(file[f"input{k}"] for k in range(len(graph.inputs)))
+    except KeyError as error:
+        raise FailureError(f"{path}: is damaged: arrays.npz: {error.args[0]}") from None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
+        raise FailureError(f"{path}: is damaged: arrays.npz holds no arrays of numbers") from None
+    for v, a in zip(graph.inputs, arrays, strict=True):
+        fits = a.ndim == v.type.ndim and all(n in (None, m) for n, m in zip(v.type.shape, a.shape, strict=True))
+        if a.dtype != v.type.dtype or not fits:
+            raise FailureError(f"{path}: is damaged: {v.name} is {v.type}; its array is {a.dtype}{list(a.shape)}")
+    return arrays
+
+
+def _check_query(path: str | Path, failure: Failure) -> None:
+    """Raise FailureError if this version has no rule or optimizer that the query names."""
+    try:
+        if failure.compiled:
+            as_mode(failure.query)
+        optdb.query(for_any_lengths(as_query((failure.query,), {}), optdb))
+    except ValueError as error:
+        raise FailureError(f"{path}: its query fails: {error}") from None
 
 
 # --- from a verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,9 +37,10 @@ def fixings(
     choices: list[dict[Variable, np.ndarray]] = []
     pools = [INDICES if v.type.kind == "i" else tuple(n for n in INDICES if n >= 0) for v in whole]
     if len(whole) == 0 or all(sizes[v] == () for v in whole):
-        combined = list(itertools.product(*pools))
-        picked = combined if len(combined) <= 12 else [combined[k] for k in rng.permutation(len(combined))[:40]]
-        trials = [{v: np.array(n, v.dtype) for v, n in zip(whole, p, strict=True)} for p in picked]
+        trials = [
+            {v: np.array(pool[k], v.dtype) for v, pool, k in zip(whole, pools, picked, strict=True)}
+            for picked in _picked([len(pool) for pool in pools], rng)
+        ]
     else:
         trials = [
             {v: rng.choice(pool[:most], sizes[v]).astype(v.dtype) for v, pool in zip(whole, pools, strict=True)}
@@ -51,6 +53,16 @@ def fixings(
         if len(choices) == 8 or over():
             break
     yield choices
+
+
+def _picked(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
+    """A position in each pool: all combinations of a few, 40 of many; their number is exponential."""
+    total = math.prod(counts)
+    if total <= 12:
+        return itertools.product(*map(range, counts))
+    if total <= 10_000:
+        return zip(*np.unravel_index(rng.permutation(total)[:40], counts), strict=True)
+    return zip(*(rng.integers(0, count, 40) for count in counts), strict=True)
 
 
 def _runs(graph: FunctionGraph, shapes: Sequence[tuple[int, ...]], pool: tuple[int, int], rng: Any) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from .. import later, pages
@@ -50,10 +51,12 @@ class StepProof:
     reason: str = ""
 
     def __str__(self) -> str:
+        change = f"    {self.before} -> {self.after}"
+        if self.status == REFUTED:
+            found = self.reason.removeprefix(f"{REFUTED}: ").splitlines()
+            return "\n".join([f"{self.place}: {self.rule}: {self.status}", change, *(f"    {line}" for line in found)])
         more = self.reason or ", ".join([*filter(None, [self.theory]), *self.bounds])
-        return (
-            f"{self.place}: {self.rule}: {self.status}{f' ({more})' if more else ''}\n    {self.before} -> {self.after}"
-        )
+        return f"{self.place}: {self.rule}: {self.status}{f' ({more})' if more else ''}\n{change}"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data, ready for JSON."""
@@ -154,6 +157,8 @@ def prove_journal(
     own: Sequence[Any] = (),
 ) -> Proof:  # fmt: skip
     """The proof that a journal leads from a graph to the result; `own`: rules that stand in no database."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise TypeError(f"prove: seconds is {seconds!r}; expected a number")
     if not seconds > 0:
         raise ValueError(f"prove: seconds is {seconds!r}; expected a positive number")
     _require_z3()

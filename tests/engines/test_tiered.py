@@ -165,6 +165,8 @@ def test_budgets(tiered, budget, expected):
 def test_the_environment_decides_where_nothing_is_given():
     options = Options.from_environment({"ARIGNOTE_TIERED": "1", "ARIGNOTE_COMPILE_BUDGET": "0.5"})
     assert as_budget(None, None, options) == 0.5 and as_budget(False, None, options) is None
+    alone = Options.from_environment({"ARIGNOTE_COMPILE_BUDGET": "2"})
+    assert as_budget(None, None, alone) == 2 and as_budget(False, None, alone) is None
     with pytest.raises(TypeError, match="ARIGNOTE_COMPILE_BUDGET"):
         Options.from_environment({"ARIGNOTE_COMPILE_BUDGET": "soon"})
 

@@ -2,7 +2,9 @@
 
 import contextlib
 import io
+import json
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -64,6 +66,8 @@ def test_a_wrong_rule_among_many_nodes_and_outputs(tmp_path, capsys):
     assert main(["reduce", str(path), "-o", str(tmp_path / "again.zip")]) == 1
     assert "reproducer of 2 nodes" in capsys.readouterr().out
     assert reducing.load(tmp_path / "again.zip").nodes == 2
+    assert main(["reduce", str(path), "-o", str(tmp_path / "nowhere" / "again.zip")]) == 2
+    assert "again.zip: cannot be written: No such file or directory" in capsys.readouterr().err
     assert ag.bisect(f, ARRAYS, reduce=False).reproducer is None
 
 
@@ -78,7 +82,7 @@ def test_a_fault_that_is_gone_and_a_file_that_is_none(tmp_path, capsys):
     graph = ag.FunctionGraph([x], [T.exp(x)])
     kept = reducing.Failure(graph, (np.ones(3),), "canonicalize", False, "output 0: wrong")
     assert main(["reduce", str(kept.save(tmp_path / "gone.zip"))]) == 0
-    assert "the failure does not show: output 0: wrong" in capsys.readouterr().out
+    assert "the failure is gone; it was: output 0: wrong" in capsys.readouterr().out
     (tmp_path / "text.zip").write_text("nothing")
     for name, message in (("text.zip", "is no zip file of a failure"), ("nowhere.zip", "cannot be read")):
         assert main(["reduce", str(tmp_path / name)]) == 2
@@ -86,6 +90,64 @@ def test_a_fault_that_is_gone_and_a_file_that_is_none(tmp_path, capsys):
     from_program = reducing.Failure(graph, (np.ones(3),), "mine", False, "", "mine", "mine")
     assert main(["reduce", str(from_program.save(tmp_path / "mine.zip"))]) == 2
     assert "the rule mine is registered by a program" in capsys.readouterr().err
+
+
+def damaged(path, saved, **parts):
+    """A copy of a saved failure with other parts; None leaves one out."""
+    with zipfile.ZipFile(saved) as file, zipfile.ZipFile(path, "w") as other:
+        held = {name: file.read(name) for name in file.namelist()}
+        for name, text in (held | {name.replace("_", "."): part for name, part in parts.items()}).items():
+            if text is not None:
+                other.writestr(name, text)
+
+
+def archive(*arrays):
+    held = io.BytesIO()
+    np.savez(held, **{f"input{k}": a for k, a in enumerate(arrays)})
+    return held.getvalue()
+
+
+def about(**fields):
+    kept = {"format": reducing.FORMAT, "version": 1, "query": "canonicalize", "compiled": False, "difference": "",
+            "rule": "", "registered": ""}  # fmt: skip
+    return json.dumps({name: value for name, value in (kept | fields).items() if value is not None})
+
+
+def test_arguments_of_bisect_that_do_not_fit():
+    f = ag.function([x], T.exp(x), mode="NUMPY")
+    with pytest.raises(TypeError, match=r"bisect: f is 'f'; expected a function of ag.function"):
+        ag.bisect("f", [np.ones(3)])
+    for inputs in (None, np.ones(3), {"x": np.ones(3)}):
+        with pytest.raises(TypeError, match=f"bisect: inputs is {type(inputs).__name__}; expected a list"):
+            ag.bisect(f, inputs)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"graph_txt": None}, "is no saved failure: There is no item named 'graph.txt' in the archive"),
+        ({"graph_txt": b"\xff"}, "is damaged: 'utf-8' codec"),
+        ({"graph_txt": "fn(x: float64[?]) { nonsense }"}, "is damaged: graph.txt: line 1: expected ':'"),
+        ({"failure_json": "["}, "is damaged: Expecting value"),
+        ({"failure_json": "[]"}, "is no saved failure of version 1"),
+        ({"failure_json": about(version=9)}, "is no saved failure of version 1"),
+        ({"failure_json": about(query=None, rule=None)}, "is damaged: failure.json has no query, rule"),
+        ({"failure_json": about(query="local_no_such_rule")}, "its query fails: no rule, optimizer or tag"),
+        ({"failure_json": about(query="FAST_RUNN", compiled=True)}, "its query fails: no mode is named 'FAST_RUNN'"),
+        ({"failure_json": about(query="fast_run -(")}, "its query fails: query 'fast_run -(': cannot read '-('"),
+        ({"arrays_npz": b"123"}, "is damaged: arrays.npz holds no arrays of numbers"),
+        ({"arrays_npz": archive(np.arange(99.0))[:200]}, "is damaged: arrays.npz holds no arrays of numbers"),
+        ({"arrays_npz": archive(np.array([None]))}, "is damaged: arrays.npz holds no arrays of numbers"),
+        ({"arrays_npz": archive()}, "is damaged: arrays.npz: input0 is not a file in the archive"),
+        ({"arrays_npz": archive(np.ones((2, 3)))}, "is damaged: x0 is float64[?]; its array is float64[2, 3]"),
+        ({"arrays_npz": archive(np.ones(3, "int8"))}, "is damaged: x0 is float64[?]; its array is int8[3]"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_damage(parts, message, tmp_path, capsys):
+    kept = reducing.Failure(ag.parse("fn(x0: float64[?]) {\n  return x0\n}"), (np.ones(3),), "canonicalize", False, "")
+    damaged(tmp_path / "damaged.zip", kept.save(tmp_path / "whole.zip"), **parts)
+    assert main(["reduce", str(tmp_path / "damaged.zip")]) == 2
+    assert f"damaged.zip: {message}" in capsys.readouterr().err
 
 
 def test_mode_debug_ends_with_the_reproducer():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ from arignote.ops.elementwise.records import Pointwise
 REFUSALS = (ValueError, IndexError, np.linalg.LinAlgError)
 MOVED = 4.0  # units in the last place by which a rounded number is moved; more where NumPy adds up many
 MANY = 100  # a length from which on two threads are tried
-SAMPLES = 4
+SAMPLES = 4  # of each kind of moves
 WIDER = 60.0  # how much more than the moved numbers a result may differ
 UNITS = 64.0  # units in the last place of the largest number by which any result may differ
 Values = list[np.ndarray]
@@ -97,21 +98,41 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def samples_of(inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> list[Values] | None:
     """The results, and the results with moved numbers; None if NumPy refuses."""
-    nodes = toposort(results, stop_at=set(inputs))
-    with np.errstate(all="ignore"):
+    expected = Expected(inputs, results, values)
+    if expected.results is None or expected.moved is None:
+        return None
+    return [expected.results, *expected.moved]
+
+
+class Expected:
+    """Results of NumPy for some values; those with moved numbers are computed when they are first read."""
+
+    def __init__(self, inputs: Sequence[Variable], results: Sequence[Variable], values: Values) -> None:
+        nodes = toposort(results, stop_at=set(inputs))
+        self._evaluate = partial(_evaluated, nodes, inputs, results, values)
+        alone = self._accepted([None])
+        self.results: Any = alone and alone[0]
+
+    @cached_property
+    def moved(self) -> list[Values] | None:
+        """The results of each sample of moved numbers; None if NumPy refuses one."""
+        return self._accepted([_Moves(seed, alike) for alike in (False, True) for seed in range(SAMPLES)])
+
+    def _accepted(self, moves: Sequence[_Moves | None]) -> list[Values] | None:
         try:
-            samples = [_evaluated(nodes, inputs, results, values, None)]
+            with np.errstate(all="ignore"):
+                return [self._evaluate(each) for each in moves]
         except REFUSALS:
             return None
-        for seed in range(SAMPLES):
-            try:
-                samples.append(_evaluated(nodes, inputs, results, values, np.random.default_rng(seed)))
-            except REFUSALS:
-                return None
-    return samples
+
+    def difference(self, number: int, got: np.ndarray) -> str | None:
+        """How a result differs by more than moved numbers do; they are needed only where it is not near."""
+        if differs(got, [self.results[number]]) is None:
+            return None
+        return differs(got, [values[number] for values in (self.results, *self.moved)]) if self.moved else None
 
 
-def _evaluated(nodes: Any, inputs: Any, results: Any, values: Values, rng: np.random.Generator | None) -> Values:
+def _evaluated(nodes: Any, inputs: Any, results: Any, values: Values, moves: _Moves | None) -> Values:
     known = dict(zip(inputs, values, strict=True))
 
     def value(v: Any) -> np.ndarray:
@@ -121,22 +142,37 @@ def _evaluated(nodes: Any, inputs: Any, results: Any, values: Values, rng: np.ra
         operands = [value(i) for i in node.inputs]
         terms = 1 if isinstance(node.op, Pointwise) else max((n for a in operands for n in a.shape), default=1)
         for o, result in zip(node.outputs, evaluate_node(node, operands), strict=True):
-            known[o] = np.asarray(result) if rng is None else _moved(np.asarray(result), rng, MOVED + terms / 64)
+            known[o] = np.asarray(result) if moves is None else _moved(np.asarray(result), moves, MOVED + terms / 64)
     return [np.array(value(r)) for r in results]
 
 
-def _moved(a: np.ndarray, rng: np.random.Generator, units: float) -> np.ndarray:
+class _Moves:
+    """Numbers from -1 to 1 by which rounded numbers are moved.  `alike`: equal numbers are moved alike."""
+
+    def __init__(self, seed: int, alike: bool) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.table = self.rng.uniform(-1, 1, 1009) if alike else None
+
+    def of(self, a: np.ndarray) -> np.ndarray:
+        """Return a number for each element."""
+        if self.table is None:
+            return self.rng.uniform(-1, 1, a.shape)
+        bits = np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}").reshape(a.shape)
+        return np.asarray(self.table[(bits % len(self.table)).astype("intp")])
+
+
+def _moved(a: np.ndarray, moves: _Moves, units: float) -> np.ndarray:
     """`a` with what may be rounded moved by up to `units` in the last place: all but small multiples of 1/64; and zeros
     with any sign.
     """
     if a.dtype.kind == "c":
-        return (_moved(a.real, rng, units) + 1j * _moved(a.imag, rng, units)).astype(a.dtype)
+        return (_moved(a.real, moves, units) + 1j * _moved(a.imag, moves, units)).astype(a.dtype)
     if a.dtype.kind != "f":
         return a
     grid = 64 if a.dtype.itemsize > 2 else 4
     exact = (np.rint(a * grid) == a * grid) & (np.abs(a) < 2 ** (15 if a.dtype.itemsize > 2 else 7))
-    moved = a * (1 + units * np.finfo(a.dtype).eps * rng.uniform(-1, 1, a.shape)).astype(a.dtype)
-    signs = np.where(a == 0, rng.choice([-1.0, 1.0], a.shape), 1).astype(a.dtype)
+    moved = a * (1 + units * np.finfo(a.dtype).eps * moves.of(a)).astype(a.dtype)
+    signs = np.where(a == 0, moves.rng.choice([-1.0, 1.0], a.shape), 1).astype(a.dtype)
     return np.asarray(np.where(exact, a * signs, moved), a.dtype)
 
 

@@ -6,9 +6,10 @@ moderate.  Lengths have names, so that it can be run on other lengths than those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from string import ascii_letters
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +41,8 @@ LAYOUTS = {
 }
 MODES = (None, None, None, None, None, "FAST_COMPILE", "fast_run -fusion", "fast_run -inplace")
 LETTERS = "nmk"
+ALL_LETTERS = ascii_letters.replace("T", "")
+"""Letters that may stand for lengths; T is the module of functions."""
 LARGEST = {"float16": 500.0, "complex64": 1e4, "float32": 1e4}
 
 
@@ -78,12 +81,13 @@ class Program:
     outputs: tuple[str, ...]
     updates: tuple[tuple[str, str], ...] = ()
     mode: str | None = None
+    letters: str = LETTERS
     imports: ClassVar[tuple[str, ...]] = ()
     """Lines of its code that import what forms use besides."""
 
     def build_lines(self) -> Iterator[str]:
         """Code that makes the variables, the list of outputs and the updates."""
-        yield f"{', '.join(LETTERS)} = {', '.join(map(str, self.lengths))}"
+        yield f"{', '.join(self.letters)} = {', '.join(map(str, self.lengths))}"
         yield from (f"{i.name} = {i.variable()}" for i in self.inputs)
         yield from (f"{name} = {form.format(*operands)}" for name, form, operands in self.steps)
         yield f"outputs = [{', '.join(self.outputs)}]"
@@ -113,7 +117,7 @@ class Program:
 
     def arrays(self, lengths: tuple[int, ...]) -> dict[str, np.ndarray]:
         """The array of each input for other lengths."""
-        names = {"np": np, **dict(zip(LETTERS, lengths, strict=True))}
+        names = {"np": np, **dict(zip(self.letters, lengths, strict=True))}
         return {i.name: eval(i.array(), names) for i in self.inputs}
 
     def fixed(self) -> set[str]:
@@ -146,7 +150,8 @@ AXIS = (
     "T.prod({0}, axis={a})", "T.any({0}, axis={a})", "T.all({0}, axis={a})", "T.argmax({0}, axis={a})",
     "T.argmin({0}, axis={a})", "T.cumsum({0}, axis={a})", "T.cumprod({0}, axis={a})", "T.var({0}, axis={a})",
     "T.sum({0}, axis={a}, keepdims=True)", "T.max({0}, axis={a}, keepdims=True)", "T.softmax({0}, axis={a})",
-    "T.logsumexp({0}, axis={a})", "T.log_softmax({0}, axis={a})", "T.sort({0}, axis={a})", "T.argsort({0}, axis={a})",
+    "T.logsumexp({0}, axis={a})", "T.log_softmax({0}, axis={a})", "T.sort({0}, axis={a})",
+    "T.take_along_axis({0}, T.argsort({0}, axis={a}), {a})",  # positions of equal numbers are in any order
     "T.flip({0}, {a})", "T.expand_dims({0}, {a})", "T.concatenate([{0}, {0}], axis={a})", "T.roll({0}, 1, axis={a})",
     "{0} - T.mean({0}, axis={a}, keepdims=True)", "T.sum(T.square({0}), axis={a})", "T.repeat({0}, 2, axis={a})",
     "T.stack([{0}, {0} + 1], axis={a})", "T.take({0}, T.constant([0, -1, 0]), axis={a})",
@@ -315,5 +320,45 @@ def _with_ends(maker: Maker) -> Program:
 
 def other_lengths(program: Program, random: Random) -> tuple[int, ...]:
     """Lengths that differ from those of the program where it does not know them."""
-    fixed: Mapping[str, int] = {a: n for a, n in zip(LETTERS, program.lengths, strict=True) if a in program.fixed()}
-    return tuple(fixed.get(letter, n) for letter, n in zip(LETTERS, random_lengths(random), strict=True))
+    letters, lengths = program.letters, program.lengths
+    known = program.fixed()
+    fixed: Mapping[str, int] = {a: n for a, n in zip(letters, lengths, strict=True) if a in known}
+    drawn_lengths = [n for _ in range(0, len(letters), len(LETTERS)) for n in random_lengths(random)]
+    return tuple(fixed.get(letter, n) for letter, n in zip(letters, drawn_lengths, strict=True))
+
+
+# --- several programs as one
+
+
+def with_own_names(programs: Sequence[Program]) -> list[Program]:
+    """Return the programs with names and letters that no other one uses."""
+    return [_with_suffix(program, k) for k, program in enumerate(programs)]
+
+
+def _with_suffix(program: Program, number: int) -> Program:
+    """Return a program whose names end in a number, with the letters of that number."""
+    width = len(program.letters)
+    letters = ALL_LETTERS[number * width : (number + 1) * width]
+    as_letter = str.maketrans(program.letters, letters)
+
+    def new(name: str) -> str:
+        return f"{name}_{number}"
+
+    return replace(
+        program,
+        letters=letters,
+        inputs=tuple(replace(i, name=new(i.name), axes=i.axes.translate(as_letter)) for i in program.inputs),
+        steps=tuple((new(name), form, tuple(map(new, operands))) for name, form, operands in program.steps),
+        outputs=tuple(map(new, program.outputs)),
+        updates=tuple((new(shared), new(value)) for shared, value in program.updates),
+    )
+
+
+def joined(parts: Sequence[Program]) -> Program:
+    """Return one program of all parts, which have names of their own."""
+
+    def all_of(name: str) -> tuple[Any, ...]:
+        return tuple(each for part in parts for each in getattr(part, name))
+
+    names = ("lengths", "inputs", "steps", "outputs", "updates")
+    return replace(parts[0], letters="".join(all_of("letters")), **{name: all_of(name) for name in names})

@@ -87,7 +87,8 @@ def main() -> int:
         return 0
     done: dict[str, Trial] = {}
     for trial in trials(found, max(1, options.jobs), options.seconds):
-        print(f"{trial.verdict:9} {trial.kind:9} {trial.name} ({trial.seconds} s) {trial.by}".rstrip(), flush=True)
+        noticed = f"{trial.by} {trial.by_suite}".strip()
+        print(f"{trial.verdict:9} {trial.kind:9} {trial.name} ({trial.seconds} s) {noticed}".rstrip(), flush=True)
         done[trial.name] = trial
         if options.save:
             save({**load(), trial.name: trial})

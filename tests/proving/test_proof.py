@@ -63,7 +63,7 @@ def test_a_wrong_rewrite_is_refuted_and_the_mode_refuses_the_function(name):
     with pytest.raises(RefutedRewrite) as caught:
         ag.function([X, Y, M], output(), mode=mode, on_unused_input="ignore")
     text = str(caught.value)
-    assert "planted: refuted" in text and "becomes" in text and 'mode.excluding("planted")' in text
+    assert "planted: refuted\n" in text and "becomes" in text and 'mode.excluding("planted")' in text
 
 
 def test_a_rewrite_without_proof_is_counted_with_its_reason():
@@ -115,6 +115,8 @@ def test_bad_arguments_are_named():
     f = ag.function([X], X + 1)
     with pytest.raises(ValueError, match="prove: seconds is 0"):
         ag.prove(f, seconds=0)
+    with pytest.raises(TypeError, match="prove: seconds is 'soon'; expected a number"):
+        ag.prove(f, seconds="soon")
 
 
 def test_the_command_proves_the_graph_of_a_file(tmp_path, capsys):

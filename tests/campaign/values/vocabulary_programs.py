@@ -6,7 +6,7 @@ values of the program.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,6 +114,7 @@ class VocabularyMaker(Maker):
 
 
 def vocabulary_program(seed: int) -> Program:
-    """The program of a seed."""
+    """The program of a seed; one of four has all of its values as outputs."""
     with np.errstate(all="ignore"):
-        return drawn(seed, VocabularyMaker, VocabularyProgram)
+        program = drawn(seed, VocabularyMaker, VocabularyProgram)
+    return replace(program, outputs=tuple(name for name, _, _ in program.steps)) if seed % 4 == 1 else program

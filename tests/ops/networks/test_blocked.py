@@ -138,6 +138,7 @@ def test_the_tag_leaves_it_out(mode):
     "after",
     [
         lambda y: y + np.arange(8, dtype="float32"),  # another number a column: no single loop
+        lambda y: y + np.arange(8, dtype="float32")[:, None],  # another number a row
         lambda y: y * T.exp(y),
         lambda y: T.nn.relu(y + numbers(40, 1, 1)),
         lambda y: y > 0,
