@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
+from ....ops.linalg.lu_factors import PivotOrder
 from ..dtypes import as_dtype
 from ..symbols import lengths
 from ..table import Call, converter
@@ -131,7 +132,7 @@ def lu_unpack(call: Call, factors: Any, pivots: Any, unpack_data: bool = True, u
     rows, columns = lengths(factors)[-2:]
     least = T.minimum(rows, columns)
     lower = T.tril(factors[..., :, :least], -1) + T.eye(rows, least, dtype=factors.dtype)
-    order = T.PivotOrder()(pivots - as_dtype(1, pivots.dtype), factors)
+    order = PivotOrder()(pivots - as_dtype(1, pivots.dtype), factors)
     p = T.eq(T.arange(rows)[:, None], order[..., None, :])
     return as_dtype(p, call.dtype), lower, T.triu(factors[..., :least, :])
 
