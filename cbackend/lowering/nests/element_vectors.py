@@ -27,7 +27,7 @@ from .element_statements import Statements, View
 
 _ANYWHERE = -1
 """The axis of a view whose elements stand at positions that are read from memory."""
-_SHIFT = 2
+_SHIFT = 1
 ACCUMULATORS = 1 << _SHIFT
 """Accumulators of a fold, each of an equal share of the vector, so that no addition waits for the one before it."""
 
