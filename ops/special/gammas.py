@@ -461,10 +461,10 @@ def hurwitz_zeta(s: float, q: float) -> float:
         term = power(end, -s)
         total = total + term
         end = end + 1.0
-        if term < 1e-18 * total:
+        if term <= 1e-18 * total:  # all terms may be 0
             return total
     last = power(end, -s)
-    if last < 1e-18 * total:
+    if last <= 1e-18 * total:
         return total
     series = 0.5
     factor = s / end

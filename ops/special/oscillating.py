@@ -267,10 +267,21 @@ def risen_pair(v: float, x: float, is_y: int) -> float:
 
 
 @scalar
+def debye_decay(v: float, x: float) -> float:
+    """Exponent of 1 / J_v(x) and of -Y_v(x) for large v > x, but for the factor in front (DLMF 10.19.3)."""
+    ratio = v / x
+    ratio = 1e8 if ratio > 1e8 else ratio
+    root = sqrt((ratio - 1.0) * (ratio + 1.0))
+    return v * (log(ratio + root) - root / ratio)
+
+
+@scalar
 def bessel_j(v: float, x: float) -> float:
     """J_v(x) for v >= 0 and x > 0."""
     if x * x < 4.0 * (v + 1.0):
         return j_series(v, x)
+    if v > 1e5 and v > x and debye_decay(v, x) > 1100.0:  # the recurrence would take v - x steps
+        return 0.0
     if x > 18.0 and x > 2.0 * v * v:
         return hankel_pair(v, x, 0)
     if x > 18.0 and v <= x and v < 1e5:
@@ -288,6 +299,8 @@ def bessel_y(v: float, x: float) -> float:
         return risen_pair(v, x, 1)
     if x < 1e-290:
         return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -TWO_OVER_PI / x if v == 1.0 else -inf
+    if v > 1e5 and v > x and debye_decay(v, x) > 1100.0:
+        return -inf
     _j, y = jy_of_order(v, x)
     return y
 

@@ -499,12 +499,12 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
         const f64 term = pow_F(end, -s);
         total = total + term;
         end = end + 1.0;
-        if (term < 1e-18 * total) {
+        if (term <= 1e-18 * total) {
             return total;
         }
     }
     const f64 last = pow_F(end, -s);
-    if (last < 1e-18 * total) {
+    if (last <= 1e-18 * total) {
         return total;
     }
     f64 series = 0.5;

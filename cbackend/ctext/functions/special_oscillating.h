@@ -273,11 +273,23 @@ static inline f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
     return b;
 }
 
+/* Exponent of 1 / J_v(x) and of -Y_v(x) for large v > x, but for the factor in front (DLMF 10.19.3). */
+INLINE f64 ag_debye_decay_f64(f64 v, f64 x)
+{
+    f64 ratio = v / x;
+    ratio = ratio > 100000000.0 ? 100000000.0 : ratio;
+    const f64 root = sqrt_F((ratio - 1.0) * (ratio + 1.0));
+    return v * (ag_log_f64(ratio + root) - root / ratio);
+}
+
 /* J_v(x) for v >= 0 and x > 0. */
 static inline f64 ag_bessel_j_f64(f64 v, f64 x)
 {
     if (x * x < 4.0 * (v + 1.0)) {
         return ag_j_series_f64(v, x);
+    }
+    if (v > 100000.0 && v > x && ag_debye_decay_f64(v, x) > 1100.0) {
+        return 0.0;
     }
     if (x > 18.0 && x > 2.0 * v * v) {
         return ag_hankel_pair_f64(v, x, 0);
@@ -303,6 +315,9 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
     if (x < 1e-290) {
         return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : v == 1.0 ?
             -0x1.45f306dc9c883p-1 / x : -__builtin_inf();
+    }
+    if (v > 100000.0 && v > x && ag_debye_decay_f64(v, x) > 1100.0) {
+        return -__builtin_inf();
     }
     f64 y = 0;
     ag_jy_of_order_f64(v, x, &y);

@@ -270,3 +270,24 @@ def test_bessel_functions_of_negative_orders_and_derivatives_by_the_order():
             envelope = np.sqrt(2 / np.pi / np.abs(arguments)) if name in ("jv", "yv") else 0
             scale = np.maximum(np.abs(exact), np.where(np.abs(exact) < 1e10, envelope, 0))
             assert (np.abs(got - exact) <= 64 * np.spacing(scale)).all(), (name, got, exact)
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
+def test_bessel_functions_of_large_orders_end_at_once(mode):
+    """A recurrence of as many steps as the order exceeds the argument would not end; J is 0 and Y is -inf."""
+    v, x = T.vector("v"), T.vector("x")
+    f = ag.function([v, x], [T.special.jv(v, x), T.special.yv(v, x)], mode=mode)
+    j, y = f(np.array([3e7, 1e18, 1e300, 2e5]), np.array([1e5, 1e12, 1e160, 1.8e5]))
+    np.testing.assert_array_equal(j, np.zeros(4))
+    np.testing.assert_array_equal(y, np.full(4, -np.inf))
+    near = f(np.array([1.01e5]), np.array([1e5]))
+    np.testing.assert_allclose(near, [[3.977006140338e-44], [-5.64545869143e38]], 1e-10)
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
+def test_a_zeta_function_without_terms_ends_at_once(mode):
+    """Each term is smaller than all numbers."""
+    s, q = T.vector("s"), T.vector("q")
+    f = ag.function([s, q], T.special.zeta(s, q), mode=mode)
+    np.testing.assert_array_equal(f(np.array([1e7, 1e15, 1e300]), np.array([5e5, 3.0, 1.5])), np.zeros(3))
+    np.testing.assert_array_equal(f(np.array([1e300]), np.array([1.0])), [1.0])
