@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....graph import Apply
 from ....ops.control.array_ops import ArrayOp
 from ....ops.control.user_c import UserCall, user_call
 from ...kernels import READ, WRITE, Field, KernelSpec, add_user_spec, array, vector
 from ..outcome import Outcome
 from ..planner import Planner
-from ..program import Array, Vector
+from ..program import Quantity, Vector
 
 
 def plan_user_call(p: Planner, node: Apply) -> None:
@@ -16,7 +18,7 @@ def plan_user_call(p: Planner, node: Apply) -> None:
     assert isinstance(op, ArrayOp)
     arrays = [p.arrays[v] for v in node.inputs[: op.count]]
     operands = arrays if op.definition.strided else [p.packed(a) for a in arrays]
-    lead = []
+    lead: list[Quantity] = []
     for flags in op.levels:
         taken = [sum(above[k] for above in op.levels[: len(lead)]) for k in range(op.count)]
         first, *others = [a.lengths[at] for a, at, f in zip(operands, taken, flags, strict=True) if f]
@@ -30,7 +32,7 @@ def plan_user_call(p: Planner, node: Apply) -> None:
     levels = [sum(flags[k] for flags in op.levels) for k in range(op.count)]
     ranks = [v.type.ndim - count for v, count in zip(node.inputs, levels, strict=False)]
     call = user_call(op, tuple(a.dtype for a in operands), tuple(ranks))
-    given: dict[str, Array | Vector] = {}
+    given: dict[str, Any] = {}
     for o, a in zip(call.operands, (*operands, *results), strict=True):
         given |= {o.name: a, f"{o.name}_shape": Vector(a.lengths), f"{o.name}_strides": Vector(a.strides)}
     p.run(_spec(call), **given)
