@@ -89,9 +89,7 @@ def _loop(call: UserCall, name: str, failed: str) -> str:
     if of.library is not None:
         lines += [f"    if ({_load(of.library)}()) {{", f"        detail[0] = 1, detail[1] = {NOT_LOADED};",
                   f"        return {failed};", "    }"]  # fmt: skip
-    lines += [
-        f"    for (i64 e{k} = 0; e{k} < {result.name}_shape[{k}] && !status; e{k}++)" for k in range(call.levels)
-    ]
+    lines += [f"    for (i64 e{k} = 0; e{k} < {result.name}_shape[{k}] && !status; e{k}++)" for k in range(call.levels)]
     lines += [f"    status = {name}_of_one({', '.join(map(_argument, operands))});"]
     lines += ["    if (!status) return 0;", "    detail[0] = 1, detail[1] = status;", f"    return {failed};", "}"]
     return "\n".join(lines) + "\n"

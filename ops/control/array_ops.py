@@ -398,4 +398,3 @@ def _row(name: str, derivative: Any, arity: int) -> Sequence[Callable[..., Any] 
     if len(row) != arity or not all(p is None or callable(p) for p in row):
         raise TypeError(f"array_op: {name!r}: expected {arity} derivatives, one an operand; got {row!r}")
     return row
-
