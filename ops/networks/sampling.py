@@ -91,7 +91,8 @@ def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
 
     Positions count in the flat array, so that one gather reads them and fuses with its reader.  NaN counts as 0.
     """
-    (images, channels, *own), inside, at = lengths_of(x), None, None  # type: Any, Any, Any
+    images, channels, *own = lengths_of(x)
+    inside, at = None, None  # type: Any, Any
     for given, length in zip(places, own, strict=True):
         p, n = given, with_dtype(length, given.dtype)
         if border == "zeros":
