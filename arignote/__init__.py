@@ -73,6 +73,7 @@ if not _gc.get_freeze_count():
 
 _LATER = {
     "OpFromGraph": ".calculus.graphs", "ShapeDtypeStruct": ".calculus.callbacks", "ablate": ".tuning.ablation",
+    "array_op": ".ops.control.array_ops",
     "batched": ".function.serving", "bisect": ".explain.bisect", "checkpoint": ".calculus.custom",
     "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing", "elementwise_op": ".ops.elementwise.user_ops", "fixed_point": ".control.solving",
@@ -104,6 +105,7 @@ if _TYPE_CHECKING:
     from .networks.freezing import freeze
     from .networks.pruning import prune
     from .networks.quantizing import quantize
+    from .ops.control.array_ops import array_op
     from .ops.control.watching import debug_print, tap, taps
     from .ops.elementwise.user_ops import elementwise_op
     from .proving.proof import prove
@@ -121,7 +123,8 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "ablate", "batched",
+    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "ablate", "array_op",
+    "batched",
     "bisect", "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op",
     "engines", "fixed_point", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function", "grad",
     "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "load", "on_dask", "ops", "optdb", "optim", "parse",

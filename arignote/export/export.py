@@ -16,7 +16,7 @@ from ..cbackend.bundle.bundle import Bundle
 from ..cbackend.bundle.folder import write_bundle
 from ..cbackend.bundle.names import c_name
 from ..cbackend.calls.interface import interface_of
-from ..cbackend.kernels import DRAWS, specs
+from ..cbackend.kernels import DRAWS, spec_named
 from ..cbackend.program.plan import plan
 from ..cbackend.program.planners.host import how_to_give_c
 from ..cbackend.program.program import Call, Host, Program, Step
@@ -115,8 +115,8 @@ def _needs_python(step: Step) -> TypeGuard[Host | Call]:
     """Return whether a step runs in Python, or calls functions of its libraries."""
     if isinstance(step, Host):
         return True
-    spec = specs().get(step.function) if isinstance(step, Call) else None  # the program's own kernels have none
-    return spec is not None and spec.table == DRAWS
+    known = spec_named(step.function) if isinstance(step, Call) else None  # the program's own kernels have none
+    return known is not None and known.table == DRAWS
 
 
 def _signature(function: Function, output_names: tuple[str, ...]) -> str:

@@ -75,6 +75,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
         whole = called(node.inputs[0]) if node else "an array"
         text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
         return IndexError, text, _where(node, _indices(node))
+    if outcome == Outcome.USER and op is not None:
+        return ValueError, op.definition.text_of(values[0]), _where(node)  # type: ignore[attr-defined]
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
         return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))

@@ -15,11 +15,11 @@ from ...ops.elementwise.pointwise import ElementwiseRecord
 from .helper import C_TYPES, INLINE, Helper, suffix
 from .preamble import add_helper
 
-_HEAD = """\
+HEAD = """\
 #include <math.h>
 #pragma GCC diagnostic error "-Wimplicit-function-declaration"
 """
-_END = '#line 1 "arignote"\n'
+END = '#line 1 "arignote"\n'
 """The directive that ends the user's lines; the lines after it are ours."""
 
 
@@ -37,14 +37,14 @@ def _text(op: ElementwiseRecord, name: str, result: str, dtypes: tuple[str, ...]
     words = {"T": C_TYPES[dtypes[0]], "R": C_TYPES[result], "f": suffix(dtypes[0])}
     operands = zip(map(C_TYPES.__getitem__, dtypes), source.operands, strict=True)
     given = ", ".join(starmap("{} {}".format, operands))
-    body = _filled(source.text(dtypes[0]), words).strip("\n")
+    body = filled(source.text(dtypes[0]), words).strip("\n")
     start = "" if re.search(r"\breturn\b", body) else "return\n"
     end = "" if start == "" else ";"
     function = f"{INLINE} {words['R']} {name}({given})\n{{\n{start}#line 1 \"c of {op.symbol}\"\n{body}{end}\n}}\n"
-    return f"{_HEAD}{_functions(op.symbol, _filled(source.functions, words))}{function}{_END}"
+    return f"{HEAD}{functions(op.symbol, filled(source.functions, words))}{function}{END}"
 
 
-def _functions(symbol: str, text: str) -> str:
+def functions(symbol: str, text: str) -> str:
     """Return the functions that a user's C calls, each once per file."""
     if not text.strip():
         return ""
@@ -52,7 +52,8 @@ def _functions(symbol: str, text: str) -> str:
     return f'#ifndef {guard}\n#define {guard}\n#line 1 "c_functions of {symbol}"\n{text.strip(chr(10))}\n#endif\n'
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """Return a user's text with values in the place of `{words}`."""
     for word, value in words.items():
         text = text.replace("{" + word + "}", value)
     return text

@@ -14,14 +14,16 @@ ag_entry          the frame, the parts, and what is left to give back
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from ...graph.types import numpy_dtype
-from ...record import record
+from ...record import lazy, record
 from ...record.quoting import c_comment
 from ...targets.current import current
 from ..abi.declarations import declarations
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
+from ..kernels import user_function_of
 from ..program import program as prog
 from ..program.accounts import memory_at, moment_of, whole_call
 from ..program.buffers import lives_of
@@ -36,6 +38,7 @@ from .rerolling import in_runs
 from .steps import StepText
 from .units import in_units
 
+_user_calls: Any = lazy.module("..ctext.user_calls", __package__)
 CALLS_BETWEEN_LOOKS = 16
 """Kernels in a row after which the driver checks for Ctrl-C, however short they are."""
 
@@ -51,7 +54,7 @@ def c_text(program: prog.Program, profile: bool = False) -> str:
 def c_file(program: prog.Program, profile: bool = False) -> CFile:
     """Return the C file of `program`, and the lines that belong to each node."""
     folds, fold_helpers = folds_of(program.kernels)
-    head = Head([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers])
+    head = Head([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers, *_users(program)])
     drivers = list(_drivers(program, profile, head))
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
@@ -66,6 +69,18 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
     for piece in behind:
         page.add(piece)
     return page.file()
+
+
+def _users(program: prog.Program) -> Iterator[str]:
+    """Yield the functions of users' ops that a program and its bodies call."""
+    parts = [program]
+    while parts:
+        part = parts.pop()
+        parts += part.bodies
+        for step in part.steps:
+            called = user_function_of(step.function) if isinstance(step, prog.Call) else None
+            if called is not None:
+                yield _user_calls.user_function(called, f"{int(Outcome.USER)} /* USER */")
 
 
 def _launching_sites(program: prog.Program) -> dict[str, list[int]]:

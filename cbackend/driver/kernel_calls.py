@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..kernels import LAUNCH, OF_ALL_DTYPES, PACKED, SOLVERS, STOPS, KernelSpec, specs
-from ..program.calls import given
+from ..kernels import LAUNCH, OF_ALL_DTYPES, PACKED, SOLVERS, STOPS, KernelSpec
+from ..program.calls import given, known_spec
 from ..program.outcome import Outcome
 from ..program.program import After, Argument, Call, Inner, Vector
 
@@ -21,7 +21,7 @@ _PREFIXES = {SOLVERS: "solve_", PACKED: "packed_"}
 
 def kernel_call(text: StepText, step: Call) -> Iterator[str]:
     """Yield the lines of the call of a kernel of the runtime, and of the checks behind it."""
-    spec = specs()[step.function]
+    spec = known_spec(step.function)
     call = _of_slot(text, step, spec) if spec.table else _of_function(text, step, spec)
     if spec.status == STOPS:
         yield f"if ({call}) {text.interrupted(step.site)}"
@@ -77,6 +77,6 @@ def _members(text: StepText, function: str, arguments: Sequence[Argument]) -> It
             yield f".{field.name} = {{{text.argument(argument)}}}"
         elif isinstance(argument, Inner):
             inside = members(text, argument.function, argument.arguments)
-            yield f".{field.name} = &(const {specs()[argument.function].c_struct}){{{inside}}}"
+            yield f".{field.name} = &(const {known_spec(argument.function).c_struct}){{{inside}}}"
         else:
             yield f".{field.name} = {text.argument(argument)}"

@@ -249,6 +249,26 @@ def specs() -> Mapping[str, KernelSpec]:
     return {spec.name: spec for module in modules("spec") for spec in module.SPECS}
 
 
+_users: dict[str, tuple[KernelSpec, Any]] = {}
+"""The calls of users' C in programs of this process by name: the spec, and the function as the printer takes it."""
+
+
+def add_user_spec(spec: KernelSpec, function: Any) -> KernelSpec:
+    """Make the call of a user's C known."""
+    return _users.setdefault(spec.name, (spec, function))[0]
+
+
+def spec_named(name: str) -> KernelSpec | None:
+    """Return the spec of this name, of the runtime or of a user's C; None if there is none."""
+    found = specs().get(name)
+    return _users[name][0] if found is None and name in _users else found
+
+
+def user_function_of(name: str) -> Any:
+    """Return the function of a user's C by the name of its spec; None for kernels of ours."""
+    return _users[name][1] if name in _users else None
+
+
 @cache
 def distributions() -> tuple[str, ...]:
     """Return the names of the distributions that are drawn in C, in the order of their functions."""

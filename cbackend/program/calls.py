@@ -21,7 +21,7 @@ from ..kernels import (
     Field,
     KernelSpec,
     Work,
-    specs,
+    spec_named,
 )
 from .program import After, Argument, Array, Call, Inner, Number, Stages, Vector
 
@@ -36,9 +36,17 @@ Effects = tuple[tuple[Array, ...], tuple[Array, ...]]
 """The arrays that a call writes, and those that it reads."""
 
 
+def known_spec(name: str) -> KernelSpec:
+    """Return the spec of a kernel.  Raises KeyError if there is none."""
+    found = spec_named(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
 def given(function: str, arguments: Sequence[Argument]) -> Iterator[tuple[Field, Argument]]:
     """Yield the fields that have a value, with it."""
-    for field, argument in zip(specs()[function].fields, arguments, strict=True):
+    for field, argument in zip(known_spec(function).fields, arguments, strict=True):
         if argument is not None:
             yield field, argument
 
@@ -54,10 +62,10 @@ def flat(arguments: Sequence[Argument]) -> Iterator[Argument]:
 
 def misfit(function: str, arguments: Sequence[Argument]) -> str:
     """Return what is wrong with the arguments of a kernel of the runtime; empty if nothing is."""
-    spec = specs()[function]
-    if len(arguments) != len(spec.fields):
-        return f"{function} is given {len(arguments)} arguments; expected {len(spec.fields)}"
-    for field, argument in zip(spec.fields, arguments, strict=True):
+    fields = known_spec(function).fields
+    if len(arguments) != len(fields):
+        return f"{function} is given {len(arguments)} arguments; expected {len(fields)}"
+    for field, argument in zip(fields, arguments, strict=True):
         if argument is None:
             if not field.optional:
                 return f"{function} needs {field.name}"
@@ -115,13 +123,13 @@ def effects_of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
 
 def spec_of(step: Call) -> KernelSpec | None:
     """Return the spec of a call; None for a generated kernel."""
-    return None if step.kernel else specs().get(step.function)
+    return None if step.kernel else spec_named(step.function)
 
 
 def values(function: str, arguments: Sequence[Argument]) -> SimpleNamespace:
     """Return the values of a call by field: vectors as tuples, a call inside as an object like this one."""
     found = {}
-    for field, argument in zip(specs()[function].fields, arguments, strict=True):
+    for field, argument in zip(known_spec(function).fields, arguments, strict=True):
         plain: object = argument
         if isinstance(argument, Vector):
             plain = argument.values
@@ -133,9 +141,9 @@ def values(function: str, arguments: Sequence[Argument]) -> SimpleNamespace:
 
 def work_of(function: str, arguments: Sequence[Argument]) -> Iterator[Work]:
     """Yield the operations of a call, and of the calls inside."""
-    spec = specs()[function]
-    if spec.work is not None:
-        yield from spec.work(values(function, arguments))
+    work = known_spec(function).work
+    if work is not None:
+        yield from work(values(function, arguments))
     for argument in arguments:
         if isinstance(argument, Inner):
             yield from work_of(argument.function, argument.arguments)

@@ -50,3 +50,5 @@ class Outcome(IntEnum):
     """A kernel of a convolution is empty, or larger than the padded input."""
     REFUSED = 70
     """A condition on values does not hold."""
+    USER = 71
+    """The C of a user's op failed."""

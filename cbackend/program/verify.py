@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from ...graph.types import numpy_dtype
 from ..ir.operands import Extent, Pointer, Stride
-from ..kernels import specs
+from ..kernels import spec_named, specs
 from . import program as prog
 from .calls import effects_of, flat, misfit
 from .late import can_fail
@@ -232,7 +232,7 @@ class _Verifier:
     def call(self, step: prog.Call) -> None:
         if step.kernel:
             self._launch(step.function, step.arguments)
-        elif step.function not in specs():
+        elif spec_named(step.function) is None:
             self.fail(f"{step.function} is no kernel of the runtime; expected one of {', '.join(specs())}")
         else:
             found = misfit(step.function, step.arguments)

@@ -111,7 +111,8 @@ class Callback(ForeignOp):
         """Return the results for the examples of the levels below `level`; `lead`: those that one call has at once."""
         if level == 0:
             found = self.function(*(v.copy() for v in values))
-            return [self._fitted(k, v, (*lead, *s)) for k, (v, s) in enumerate(self._each(found, shapes))]
+            each = zip(self._each(found, shapes), self.types, strict=True)
+            return [fitted(self.called, k, v, kind, (*lead, *s)) for k, ((v, s), kind) in enumerate(each)]
         method, flags = self.levels[level - 1]
         count = len(values[flags.index(True)])
         if method.startswith("sequential"):
@@ -136,23 +137,6 @@ class Callback(ForeignOp):
             raise TypeError(f"{self.called} returned {shown(found)}; declared are {len(shapes)} results")
         return list(zip(found, shapes, strict=True))
 
-    def _fitted(self, k: int, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-        """Return a result as an array.  Raises TypeError or ValueError if it is not what was declared."""
-        kind = self.types[k]
-        try:
-            got = np.asarray(value)
-        except ValueError:
-            got = np.asarray(value, dtype=object)
-        declared = f"{kind.dtype} of shape {_shape_text(shape)}"
-        came = f"{got.dtype} of shape {_shape_text(got.shape)}"
-        if not isinstance(value, (np.ndarray, np.generic)) and np.can_cast(got.dtype, kind.numpy, "same_kind"):
-            got = got.astype(kind.numpy)  # numbers and lists of Python
-        if got.dtype != kind.numpy:
-            raise TypeError(f"{self.called}: result {k} is {came}; declared is {declared}")
-        if len(got.shape) != len(shape) or any(n is not None and n != m for n, m in zip(shape, got.shape, strict=True)):
-            raise ValueError(f"{self.called}: result {k} is {came}; declared is {declared}")
-        return np.array(got)
-
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         raise NoGradient(f"{self.called} is a function of arrays; give it a derivative by ag.custom_vjp around it")
 
@@ -164,6 +148,23 @@ class Callback(ForeignOp):
             )
         level = Level(self.method, tuple(flags[: self.arguments]))
         return list(Apply(replace(self, levels=(*self.levels, level)), tuple(inputs)).outputs)
+
+
+def fitted(called: str, k: int, value: Any, kind: TensorType, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return a result as an array.  Raises TypeError or ValueError if it is not what was declared."""
+    try:
+        got = np.asarray(value)
+    except ValueError:
+        got = np.asarray(value, dtype=object)
+    declared = f"{kind.dtype} of shape {_shape_text(shape)}"
+    came = f"{got.dtype} of shape {_shape_text(got.shape)}"
+    if not isinstance(value, (np.ndarray, np.generic)) and np.can_cast(got.dtype, kind.numpy, "same_kind"):
+        got = got.astype(kind.numpy)  # numbers and lists of Python
+    if got.dtype != kind.numpy:
+        raise TypeError(f"{called}: result {k} is {came}; declared is {declared}")
+    if len(got.shape) != len(shape) or any(n is not None and n != m for n, m in zip(shape, got.shape, strict=True)):
+        raise ValueError(f"{called}: result {k} is {came}; declared is {declared}")
+    return np.array(got)
 
 
 def _shape_text(shape: Sequence[int | None]) -> str:

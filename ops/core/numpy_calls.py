@@ -217,8 +217,6 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return _OF_SHAPES[function](*args, **options)
     namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
     ours = getattr(namespace, function.__name__, None)
-    if ours is None and namespace is T:
-        ours = getattr(T.special, function.__name__, None)  # i0
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
     found = ours(*args, **options)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ...graph import FunctionGraph, Vocabulary
 from ...graph.facets import classes_of
-from ..elementwise.records import user_ops
+from ..elementwise.records import array_definitions, user_ops
 from .namespace import PACKAGE, load_modules
 from .tensor import TensorConstant, TensorOp, TensorVariable
 
@@ -14,7 +14,7 @@ from .tensor import TensorConstant, TensorOp, TensorVariable
 def vocabulary() -> Vocabulary:
     """Every op by its printed name, and how variables, constants and graphs are made."""
     ours = _vocabulary()
-    theirs = user_ops()
+    theirs = {**user_ops(), **{d.name: d.op for d in array_definitions()}}
     return Vocabulary({**ours.ops, **theirs}, TensorVariable, TensorConstant, FunctionGraph) if theirs else ours
 
 

@@ -90,6 +90,10 @@ CHOICE = Form("{0} ? {1} : {2}", Binding.CHOICE, (Binding.EQUALITY, Binding.SUM,
 ITSELF = Form("{0}", Binding.ATOM, (Binding.ATOM,))
 
 
+NOT_LOADED = -1
+"""The status of a user's C whose shared library cannot be loaded."""
+
+
 @record
 class UserC:
     """C of a user's op: an expression or a function body per kind of dtype, and functions that it calls."""

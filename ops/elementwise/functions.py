@@ -25,8 +25,8 @@ __all__ = [
     "absolute", "acos", "acosh", "allclose", "and_", "around", "asin", "asinh", "astype", "atan", "atan2", "atanh",
     "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "choose", "conjugate", "copy", "degrees", "div",
     "divide", "divmod", "equal", "expit", "fabs", "fix", "float_power", "floor_divide", "fmax", "fmin", "greater",
-    "greater_equal", "heaviside", "inv", "invert", "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal",
-    "less", "less_equal", "lgamma", "logaddexp2", "modf", "multiply", "ndim", "negative", "not_equal", "or_",
+    "greater_equal", "heaviside", "i0", "inv", "invert", "isclose", "iscomplex", "isin", "isneginf", "isposinf",
+    "isreal", "less", "less_equal", "lgamma", "logaddexp2", "modf", "multiply", "ndim", "negative", "not_equal", "or_",
     "packbits", "piecewise", "positive", "power", "psi", "radians", "relu", "remainder", "round", "select", "sgn",
     "sinc", "sqr", "subtract", "true_divide", "unpackbits", "where", "xor",
 ]  # fmt: skip
@@ -253,6 +253,15 @@ def sinc(x: TensorLike) -> TensorVariable:
     x = _as_float(x)
     angle = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)
     return e.true_div(e.sin(angle), angle)
+
+
+def i0(x: TensorLike) -> TensorVariable:
+    """The modified Bessel function of the first kind and order 0: `T.special.i0` of real numbers."""
+    x = _as_float(x)
+    if x.type.kind == "c":
+        raise TypeError(f"i0 takes real numbers, got {describe(x)}")
+    made: TensorVariable = T.special.i0(x)
+    return made
 
 
 # --- parts of numbers, choices

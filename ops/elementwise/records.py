@@ -15,6 +15,8 @@ take it from there.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.tensor import scalar_constant
 from . import angles as elementwise_angles
 from . import arithmetic as elementwise_arithmetic
@@ -49,6 +51,8 @@ ELEMENTWISE: dict[str, Elementwise] = {
 """Every elementwise op of the package by its name."""
 _defined: dict[str, ElementwiseRecord] = {}
 """The ops that programs defined with `ag.elementwise_op`, by symbol, the latest last."""
+_arrays: dict[str, Any] = {}
+"""The definitions of `ag.array_op`, by symbol, the latest last."""
 _special: dict[str, Elementwise] = {}
 """The special functions that are loaded (`ops/special`), by name."""
 
@@ -76,6 +80,22 @@ def user_ops() -> dict[str, ElementwiseRecord]:
     return {op.name: op for op in list(_defined.values())}
 
 
+def define_array(definition: Any) -> None:
+    """Register an op of whole arrays from outside the package, as the latest of its name."""
+    _arrays.pop(definition.symbol, None)
+    _arrays[definition.symbol] = definition
+
+
+def array_definition(symbol: str) -> Any:
+    """The op of whole arrays from outside the package that has this symbol; None if there is none."""
+    return _arrays.get(symbol)
+
+
+def array_definitions() -> list[Any]:
+    """The ops of whole arrays from outside the package, the latest last."""
+    return list(_arrays.values())
+
+
 def by_symbol(symbol: str) -> ElementwiseRecord | None:
     """The elementwise op that kernels call by this name; None if there is none."""
     return ELEMENTWISE.get(symbol) or _defined.get(symbol) or _special.get(symbol)
@@ -87,8 +107,8 @@ def blamed(message: str) -> str | None:
         place, _, complaint = line.partition(": ")
         where, _, rest = place.partition(" of ")
         symbol, *numbers = rest.split(":")
-        op = _defined.get(symbol)
-        if op is not None and numbers and where in ("c", "c_functions"):
+        op = _defined.get(symbol) or _arrays.get(symbol)
+        if op is not None and numbers and where in ("c", "c_functions", "prototypes"):
             message = f"{op.name}: its C does not compile: line {numbers[0]} of {where}: {complaint}"
             return f"{message}\n  defined at {op.defined_at}"
     return None

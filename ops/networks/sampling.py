@@ -87,8 +87,12 @@ def _weight(d: Any, mode: str) -> Any:
 
 
 def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
-    """Return the elements of x at integer coordinates; coordinates outside follow the padding mode."""
-    own, inside, found = lengths_of(x)[2:], None, []  # type: Any, Any, list[Any]
+    """Return the elements of x at integer coordinates; coordinates outside follow the padding mode.
+
+    Positions count in the flat array, so that one gather reads them and fuses with its reader.  NaN counts as 0.
+    """
+    images, channels, *own = lengths_of(x)
+    inside, at = None, None  # type: Any, Any
     for given, length in zip(places, own, strict=True):
         p, n = given, with_dtype(length, given.dtype)
         if border == "zeros":
@@ -96,9 +100,11 @@ def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
             inside = here if inside is None else T.logical_and(inside, here)
         elif border == "reflection":
             p = _reflected(p, n, corners)
-        found.append(T.cast(T.minimum(T.maximum(p, 0), T.sub(n, 1)), "int64"))
-    rows = T.reshape(T.arange(lengths_of(x)[0]), (-1, *(1,) * (found[0].ndim - 1)))
-    y = T.moveaxis(T.moveaxis(x, 1, -1)[(rows, *found)], -1, 1)
+        index = T.cast(T.minimum(T.switch(T.gt(p, 0), p, T.constant(0, p.dtype)), T.sub(n, 1)), "int64")
+        at = index if at is None else T.add(T.mul(at, length), index)
+    planes = T.reshape(T.arange(T.mul(images, channels)), (images, channels, *(1,) * len(own)))
+    size = own[0] if len(own) == 1 else T.mul(*own)
+    y = T.reshape(x, (-1,))[T.add(T.mul(planes, size), T.expand_dims(at, 1))]
     return y if inside is None else T.switch(T.expand_dims(inside, 1), y, T.constant(0, y.dtype))
 
 

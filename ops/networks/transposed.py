@@ -21,6 +21,9 @@ from .patches import _product, folded
 
 __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
+FEWEST = 32
+"""Most positions of an image for which a product takes less time than the convolutions of the phases of a stride."""
+
 
 def conv_transpose1d(
     x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0,
@@ -110,10 +113,15 @@ def transposed(
     spots, kernel = lengths_of(x)[2:], lengths_of(w)[2:]
     several = zip(spots, kernel, steps, dilations, strict=True)
     full = [int_or_scalar((n - 1) * s + d * (k - 1) + 1) for n, k, s, d in several]
-    if None not in known:
+    if None not in known and (max(dilations) > 1 or _are_few(x.type.shape[2:])):
         return _by_columns(x, w, steps, dilations, groups, full, around, extra)
     y = input_gradient(op, x, w, (lengths_of(x)[0], T.mul(lengths_of(w)[1], groups), *map(as_tensor, full)))
     return _resized(y, [(-a, o - b) for (a, b), o in zip(around, extra, strict=True)])
+
+
+def _are_few(spots: Sequence[int | None]) -> bool:
+    """Return whether one product for all kernel positions is faster than a convolution for each phase of the stride."""
+    return None not in spots and math.prod(n or 0 for n in spots) <= FEWEST
 
 
 def _by_columns(

@@ -456,8 +456,12 @@ def airy_any(x: float, is_b: int, is_slope: int) -> float:
         half = exp_parts(0.5 * z, 0.5 * z_low)
         size = 2.0 * half * i_scaled(order, z, z) * half
         return scale * (PER_ROOT_3 * size + k * exp(-z))
-    other_j = bessel_j(order, z)
-    other_y = bessel_y(order, z)
+    if z > 18.0:
+        other_j = bessel_j(order, z)
+        other_y = bessel_y(order, z)
+    else:  # one recurrence gives both
+        other_j, other_y = jy_of_order(order, z)
+        other_j = bessel_j(order, z) if z * z < 4.0 * (order + 1.0) else other_j
     j = other_j - z_low * other_y
     y = other_y + z_low * other_j
     if is_slope:

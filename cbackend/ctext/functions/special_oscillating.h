@@ -490,8 +490,16 @@ static inline f64 ag_airy_any_f64(f64 x, i32 is_b, i32 is_slope)
         size = 2.0 * half * ag_i_scaled_f64(order, z, z) * half;
         return scale * (0x1.279a74590331dp-1 * size + k * ag_exp_f64(-z));
     }
-    const f64 other_j = ag_bessel_j_f64(order, z);
-    const f64 other_y = ag_bessel_y_f64(order, z);
+    f64 other_j = 0;
+    f64 other_y = 0;
+    if (z > 18.0) {
+        other_j = ag_bessel_j_f64(order, z);
+        other_y = ag_bessel_y_f64(order, z);
+    }
+    else {
+        other_j = ag_jy_of_order_f64(order, z, &other_y);
+        other_j = z * z < 4.0 * (order + 1.0) ? ag_bessel_j_f64(order, z) : other_j;
+    }
     const f64 j = other_j - z_low * other_y;
     const f64 y = other_y + z_low * other_j;
     if (is_slope) {

@@ -30,5 +30,7 @@ def how_to_give_c(op: Op) -> str:
     """Return the end of a sentence: how to give an op C; empty for an op that lacks it for a reason."""
     if isinstance(op, ElementwiseRecord):
         return f"; pass c= to ag.elementwise_op({op.name!r}, ...)"
+    if hasattr(op, "add_c"):
+        return f"; {op.add_c}"
     known = planned(type(op)) or reason(type(op), "planner")
     return "" if known else f"; {how_to_add(type(op), 'planner')}"

@@ -15,9 +15,18 @@ from ....ops.control.scan_ops import Scan
 from ....ops.lowered.fused import unmarked
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import INNER, OF_ALL_DTYPES, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
+from ...kernels import (
+    INNER,
+    OF_ALL_DTYPES,
+    REAL,
+    KernelSpec,
+    convolution_libraries,
+    packed_libraries,
+    spec_named,
+    specs,
+)
 from .. import program as prog
-from ..calls import effects_of
+from ..calls import effects_of, known_spec
 from ..outcome import Outcome
 from .names import Kinds, Names, implied_locals
 
@@ -263,7 +272,7 @@ class _Parser:
     def _called(self, is_kernel: bool) -> prog.Step:
         function = self.kernel() if is_kernel else self.runtime_kernel()
         dtype = self.dtype() if not is_kernel and self.r.accept(":") else ""
-        arguments = self.arguments() if is_kernel else self.fields(specs()[function])
+        arguments = self.arguments() if is_kernel else self.fields(known_spec(function))
         fallible = self.r.accept("may")
         if fallible:
             self.r.expect("fail")
@@ -365,7 +374,11 @@ class _Parser:
 
     def runtime_kernel(self) -> str:
         """The name of a kernel of the runtime."""
-        return self._known(specs(), f"a kernel of the runtime: {', '.join(specs())}")
+        name = self.r.name()
+        if spec_named(name) is None:
+            self.r.back()
+            self.r.fail(f"a kernel of the runtime: {', '.join(specs())}")
+        return name
 
     def _known(self, names: Container[str], expected: str) -> str:
         name = self.r.name()
@@ -470,7 +483,7 @@ class _Parser:
         if kind == REAL:
             return float(self.r.take("number", "a number"))
         if kind == INNER:
-            spec = specs()[self.runtime_kernel()]
+            spec = known_spec(self.runtime_kernel())
             return prog.Inner(spec.name, self.fields(spec))
         return self._argument()
 

@@ -151,7 +151,6 @@ LEFT_OUT: dict[str, str] = {
     _WIDE: "clongdouble complex256 float128 longdouble float96 complex192",
     "modules of NumPy itself": "core ctypeslib dtypes emath exceptions f2py lib testing typing",
     "values of Python: True and False": "False_ True_",
-    "special functions: those are in `T.special`": "i0",
 }
 """Names of NumPy's main namespace that `T` has not, by the reason."""
 COMPUTED_HERE = {
