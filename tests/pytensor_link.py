@@ -60,7 +60,6 @@ REASONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("fails in PyTensor's Python linker, which it compares with", ("'NoneType' object has no attribute 'shape'",)),
     ("SciPy warns in the perform of the op, and the tests make that an error", ("SparseEfficiencyWarning",)),
     ("the right class of error in other words", ("Regex pattern did not match",)),
-    ("searches in a row that is not sorted, where no place is right", ("test_Searchsorted",)),
     ("the sign of an eigenvector, which is free", ("test_Eigh",)),
     ("a loop of no step around an op that tells no lengths", (r"\(0, 0\), \(0, 3\)",)),
 )  # fmt: skip

@@ -40,7 +40,9 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
     incompatible_rewrites: ClassVar[tuple[str, ...]] = (
         "cxx_only", "BlasOpt", "fusion", "inplace", "local_careduce_fusion", "scan_save_mem", "scan_save_mem_prealloc",
         "scan_make_inplace", "reuse_decomposition_multiple_solves", "scan_split_non_sequence_decomposition_and_solve",
+        "local_usmm",
     )  # fmt: skip
+    """`local_usmm` asks for the flags of a BLAS, so PyTensor runs gcc, and warns if it finds none."""
 
     def __init__(self, strict: bool = False, mode: Any = None, threads: int | None = None, **options: Any) -> None:
         super().__init__(**options)
@@ -110,11 +112,11 @@ class Compiled:
         self._linker: ArignoteLinker | None = linker
         self._careful: Compiled | None = None
 
-    def thunk(self, storages: Sequence[list[Any]]) -> Callable[[], list[Any]]:
-        """Return the function without arguments that reads `storages` and returns the results."""
+    def thunk(self, storages: Sequence[list[Any]]) -> Callable[..., list[Any]]:
+        """Return the function without inputs that reads `storages` and returns all results, whichever are wanted."""
         call = self.call
 
-        def thunk() -> list[Any]:
+        def thunk(output_subset: Any = None) -> list[Any]:
             return call([storage[0] for storage in storages])
 
         return thunk

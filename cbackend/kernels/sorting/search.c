@@ -1,4 +1,5 @@
-/* Places in ascending vectors by bisection without branches: several searches side by side, so that their reads overlap. */
+/* Places in vectors by bisection, as NumPy finds them.  In ascending vectors several searches run side by side, so that
+   their reads overlap.  In others the place depends on where the search begins: NumPy begins at the place before. */
 #pragma once
 #include "order.c"
 
@@ -7,12 +8,12 @@ enum { SEARCHES = 8 };
 typedef struct search_work {
     const ag_runtime *rt;
     const ag_searchsorted *of;
-    const i64 *keys;   /* of a; NULL: too few searches to load them */
+    const i64 *keys;   /* of a; NULL: they are not ascending, or too few searches to load them */
     i64 example, each; /* elements of v of a task */
 } search_work;
 
-/* Find `count` places among keys: the first whose key is not below v, or, `right`, above it.  Keys in another order are
-   looked at where NumPy looks.  There are 8 more numbers than n in `keys`, since a search that has ended reads on. */
+/* Find `count` places among ascending keys: the first whose key is not below v, or, `right`, above it.  There are 8 more
+   numbers than n in `keys`, since a search that has ended reads on. */
 INLINE void search_keys(const i64 *keys, i64 n, const i64 *v, const int count, const i32 right, i64 *y)
 {
     i64 low[SEARCHES] = {0}, high[SEARCHES];
@@ -38,36 +39,76 @@ static i32 is_before(i32 kind, const void *a, i64 i, const void *b, i64 j)
     return x != y ? x < y : key_at(real, a, 2 * i + 1) < key_at(real, b, 2 * j + 1);
 }
 
-/* Find the place of one element of v by reading a itself. */
-static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32 right)
+/* Find the place of one element of v by reading a itself, between the place of the element before and one end of a. */
+static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32 right, i64 before)
 {
-    i64 low = 0, high = n;
-    const i64 key = is_complex(kind) ? 0 : key_at(kind, v, at);
+    const i32 is_pair = is_complex(kind), follows = at > 0;
+    const i64 key = is_pair ? 0 : key_at(kind, v, at), last = is_pair || !follows ? 0 : key_at(kind, v, at - 1);
+    i32 ascends = right ? last <= key : last < key;
+    if (is_pair && follows) ascends = right ? !is_before(kind, v, at, v, at - 1) : is_before(kind, v, at - 1, v, at);
+    i64 low = follows & ascends ? before : 0, high = follows & !ascends ? least(before + 1, n) : n;
     while (low < high) {
         const i64 middle = (low + high) / 2;
         i32 goes_on;
-        if (is_complex(kind)) goes_on = right ? !is_before(kind, v, at, a, middle) : is_before(kind, a, middle, v, at);
+        if (is_pair) goes_on = right ? !is_before(kind, v, at, a, middle) : is_before(kind, a, middle, v, at);
         else goes_on = right ? key_at(kind, a, middle) <= key : key_at(kind, a, middle) < key;
         low = goes_on ? middle + 1 : low, high = goes_on ? high : middle;
     }
     return low;
 }
 
+typedef struct search_arrays {
+    const char *a, *v;
+    i64 *y;
+} search_arrays;
+
+static search_arrays arrays_of(const search_work *work)
+{
+    const ag_searchsorted *of = work->of;
+    const i64 bytes = kind_bytes[of->kind], example = work->example;
+    const char *a = of->a, *v = of->v;
+    return (search_arrays){a + example * of->n * bytes, v + example * of->m * bytes, (i64 *)of->y + example * of->m};
+}
+
 static void search_some(void *context, i64 task)
 {
-    search_work *work = context;
+    const search_work *work = context;
     const ag_searchsorted *of = work->of;
-    const i64 bytes = kind_bytes[of->kind], end = least((task + 1) * work->each, of->m);
-    const char *a = (const char *)of->a + work->example * of->n * bytes;
-    const char *v = (const char *)of->v + work->example * of->m * bytes;
-    i64 *y = (i64 *)of->y + work->example * of->m, at = task * work->each;
+    const search_arrays own = arrays_of(work);
+    const i64 first = task * work->each, end = least(first + work->each, of->m);
+    i64 at = first;
     if (work->keys)
         for (i64 v_keys[SEARCHES]; at + SEARCHES <= end; at += SEARCHES) {
-            load_merged64(of->kind, SEARCHES, v + at * bytes, 1, v_keys);
-            if (of->right) search_keys(work->keys, of->n, v_keys, SEARCHES, 1, y + at);
-            else search_keys(work->keys, of->n, v_keys, SEARCHES, 0, y + at);
+            load_merged64(of->kind, SEARCHES, own.v + at * kind_bytes[of->kind], 1, v_keys);
+            if (of->right) search_keys(work->keys, of->n, v_keys, SEARCHES, 1, own.y + at);
+            else search_keys(work->keys, of->n, v_keys, SEARCHES, 0, own.y + at);
         }
-    for (; at < end; at++) y[at] = search_one(of->kind, a, of->n, v, at, of->right);
+    for (; at < end; at++) {
+        const i32 begins = at == first;
+        const char *v = own.v + (begins ? at * kind_bytes[of->kind] : 0);
+        own.y[at] = search_one(of->kind, own.a, of->n, v, begins ? 0 : at, of->right, begins ? 0 : own.y[at - 1]);
+    }
+}
+
+/* Search again after the border of two tasks, until the places are those that one task finds: in an ascending vector once. */
+static void join_tasks(const search_work *work, i64 tasks)
+{
+    const ag_searchsorted *of = work->of;
+    const search_arrays own = arrays_of(work);
+    for (i64 task = 1; task < tasks; task++)
+        for (i64 at = task * work->each; at < of->m; at++) {
+            const i64 place = search_one(of->kind, own.a, of->n, own.v, at, of->right, own.y[at - 1]);
+            if (place == own.y[at]) break;
+            own.y[at] = place;
+        }
+}
+
+static i32 are_ascending(const i64 *keys, i64 n)
+{
+    i32 ascending = 1;
+#pragma GCC unroll 4
+    for (i64 i = 1; i < n; i++) ascending &= keys[i - 1] <= keys[i];
+    return ascending;
 }
 
 static i32 search_batch(const ag_runtime *rt, const ag_searchsorted *of)
@@ -76,12 +117,15 @@ static i32 search_batch(const ag_runtime *rt, const ag_searchsorted *of)
     const i64 work_of_one = digits_of((u64)of->n) + 1, bytes = kind_bytes[of->kind];
     i64 *const keys = loads ? rt->alloc((of->n + 8) * (i64)sizeof(i64)) : 0;
     if (loads && !keys) return OUTCOME_MEMORY;
-    search_work work = {.rt = rt, .of = of, .keys = keys, .each = of->m};
+    search_work work = {.rt = rt, .of = of, .each = of->m};
     if (rt->threads > 1 && of->m * work_of_one > 2 * SORT_TASK) work.each = most(SEARCHES, SORT_TASK / work_of_one);
     for (; work.example < of->examples && of->m > 0; work.example++) {
-        if (loads) load_merged64(of->kind, of->n, (const char *)of->a + work.example * of->n * bytes, 1, keys);
+        if (loads) {
+            load_merged64(of->kind, of->n, (const char *)of->a + work.example * of->n * bytes, 1, keys);
+            work.keys = are_ascending(keys, of->n) ? keys : 0;
+        }
         const i64 tasks = (of->m + work.each - 1) / work.each;
-        if (tasks > 1) rt->parallel(rt, tasks, search_some, &work);
+        if (tasks > 1) rt->parallel(rt, tasks, search_some, &work), join_tasks(&work, tasks);
         else search_some(&work, 0);
         if (*rt->stop && rt->stopped()) break;
     }

@@ -1,6 +1,5 @@
 """Models of PyMC under `mode="ARIGNOTE"`: densities, gradients and streams beside PyTensor's Python linker."""
 
-import os
 import subprocess
 import sys
 import warnings
@@ -24,13 +23,6 @@ with warnings.catch_warnings():
 from pytensor.compile.mode import Mode  # noqa: E402
 
 import arignote.frontends.pytensor  # noqa: E402, F401
-
-
-@pytest.fixture(autouse=True)
-def _same_path(monkeypatch):
-    """PyTensor puts the folder of Python's library into PATH."""
-    monkeypatch.setenv("PATH", os.environ["PATH"])
-
 
 PYTHON = Mode("py", "fast_compile")
 """PyTensor's graph by the `perform` of each op."""

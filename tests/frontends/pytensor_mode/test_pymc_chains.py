@@ -1,6 +1,5 @@
 """Chains of samplers side by side: in threads by one compiled function, and in processes by `pm.sample`."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -16,12 +15,6 @@ import arignote.frontends.pytensor  # noqa: E402, F401
 pytestmark = pytest.mark.filterwarnings("ignore")
 PYTHON = Mode("py", "fast_compile")
 """PyTensor's graph by the `perform` of each op."""
-
-
-@pytest.fixture(autouse=True)
-def _same_path(monkeypatch):
-    """PyTensor puts the folder of Python's library into PATH."""
-    monkeypatch.setenv("PATH", os.environ["PATH"])
 
 
 def schools():

@@ -1,6 +1,5 @@
 """Draws under `mode="ARIGNOTE"`: bits of NumPy's and SciPy's, errors of theirs, arguments by keyword."""
 
-import os
 
 import numpy as np
 import pytest
@@ -24,12 +23,6 @@ PARAMETERS = {
     basic.BetaBinomialRV: (9, 1.5, 2.5),
 }  # fmt: skip
 ROW = np.array([1.0, 1.25, 1.5])
-
-
-@pytest.fixture(autouse=True)
-def _same_path(monkeypatch):
-    """PyTensor puts the folder of Python's library into PATH."""
-    monkeypatch.setenv("PATH", os.environ["PATH"])
 
 
 def generator():

@@ -1,6 +1,5 @@
 """PyMC's functions under `mode="ARIGNOTE"`: samplers, predictive draws, optimization, other data."""
 
-import os
 import pickle
 from importlib import import_module
 
@@ -16,12 +15,6 @@ import arignote.frontends.pytensor as door  # noqa: E402
 OURS = {"mode": "ARIGNOTE"}
 QUIET = {"progressbar": False, "random_seed": 3, "compile_kwargs": OURS}
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
-
-
-@pytest.fixture(autouse=True)
-def _same_path(monkeypatch):
-    """PyTensor puts the folder of Python's library into PATH."""
-    monkeypatch.setenv("PATH", os.environ["PATH"])
 
 
 def regression():

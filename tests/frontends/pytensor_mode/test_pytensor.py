@@ -340,6 +340,37 @@ def test_native_calls_read_and_write_the_cells_of_shared_variables():
     assert pytensor.function([], state * 2, mode="ARIGNOTE")().tolist() == [6, 8, 10, 12]
 
 
+@pytest.mark.filterwarnings("ignore:output_(subset|keys) is deprecated")
+def test_a_part_of_the_results():
+    state = pytensor.shared(np.zeros(3))
+    f = pytensor.function([x], [x + 1, x * 2], updates={state: state + x}, mode="ARIGNOTE")
+    assert [v.tolist() for v in f(np.ones(3), output_subset=[1])] == [[2] * 3]
+    assert state.get_value().tolist() == [1] * 3
+    named = pytensor.function([x], {"a": x + 1, "b": x * 2}, mode="ARIGNOTE")
+    assert {key: v.tolist() for key, v in named(np.ones(3), output_subset=["b"]).items()} == {"b": [2] * 3}
+
+
+def test_no_rewrite_asks_for_a_blas(monkeypatch):
+    """PyTensor finds out by gcc whether there is one, and warns its users if not."""
+    asked = []
+    parameter = pytensor.config._config_var_dict["blas__ldflags"]
+    monkeypatch.setattr(type(parameter), "__get__", _noting(type(parameter).__get__, parameter, asked))
+    scale = pt.scalar("scale")
+    f = pytensor.function([x, y, scale], x - scale * y, mode="ARIGNOTE")
+    assert f(np.ones(3), np.ones(3), 2.0).tolist() == [-1] * 3 and not asked
+
+
+def _noting(get, parameter, asked):
+    """Return a getter of options that notes when one of them is read."""
+
+    def noting(self, *args):
+        if self is parameter:
+            asked.append(self)
+        return get(self, *args)
+
+    return noting
+
+
 def test_pickles_and_copies():
     cloudpickle = pytest.importorskip("cloudpickle")
     state, _, f, g = _counting()

@@ -135,6 +135,26 @@ def test_bodies_of_loops_and_threads():
     np.testing.assert_array_equal(one(value)[1], np.argsort(value, 0))
 
 
+@cache
+def places_in(dtype: str, side: str, threads: int) -> ag.Function:
+    """Return the function of a vector and a matrix of numbers to look for."""
+    a, v = T.tensor(dtype, (None,)), T.tensor(dtype, (None, None))
+    return ag.function([a, v], T.searchsorted(a, v, side), threads=threads)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("count, wanted", [(3, 6), (40, 300), (5000, 40), (300, 9000), (90_000, 9000)])
+def test_places_in_a_vector_in_any_order_are_those_of_numpy(dtype, side, count, wanted):
+    """NumPy begins each search at the place before, so the order of all numbers decides."""
+    rng = np.random.default_rng(count)
+    a, v = (rng.integers(0, 50, n).astype(dtype) for n in (count, wanted))
+    v[1], a[2] = np.nan, np.nan
+    v = v.reshape(2, -1)
+    for threads in (1, 2):
+        np.testing.assert_array_equal(places_in(dtype, side, threads)(a, v), np.searchsorted(a, v, side))
+
+
 def test_errors():
     x, k, places = T.matrix("x"), T.lscalar("k"), T.lvector("places")
     top = ag.function([x, k], T.topk(x, k)[0])
