@@ -109,13 +109,13 @@ def test_the_runtime_as_the_only_engine():
 @needs_runtime
 def test_nodes_that_the_runtime_computes_otherwise_are_refused():
     engine = ag.engines.engine("onnxruntime")
-    x, z, k = T.matrix("x"), T.zmatrix("z"), T.lvector("k")
+    x, z, k, u = T.matrix("x"), T.zmatrix("z"), T.lvector("k"), T.matrix("u", "uint64")
     steps, _ = ag.scan(lambda row, s: s + row, sequences=[x], outputs_info=[T.zeros(3)])
     for value, message in (
         (z * 2, "it has no complex128"), (x[k[0]], "its errors would not be NumPy's"),
         (T.cumprod(x, axis=0), "a loop of no steps"), (steps, "a loop of no steps"),
         (T.linalg.svdvals(x), "its errors"), (T.nn.softmax(x), "NaN and infinities"), (T.sin(x), "it is less exact"),
-        (k.sum(), "not exact"), (T.argsort(x), "equal elements"),
+        (k.sum(), "not exact"), (T.argsort(x), "equal elements"), (T.dot(u, u), "products of unsigned"),
     ):  # fmt: skip
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
         assert any(message in reason for reason in reasons), (value, reasons)
@@ -123,6 +123,15 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
 
 
 @needs_runtime
+@pytest.mark.parametrize("dtype", ["uint32", "uint64", "int64", "float32"])
+def test_products_without_terms_are_zeros(dtype):
+    x, y = T.matrix("x", dtype), T.matrix("y", dtype)
+    for product in (T.dot, T.matmul):
+        mode = ag.Mode("fast_run", backend="numpy").dividing("numpy", "onnxruntime")
+        f = ag.function([x, y], product(x, y), mode=mode)
+        np.testing.assert_array_equal(f(np.ones((2, 0), dtype), np.ones((0, 3), dtype)), np.zeros((2, 3), dtype))
+
+
 @needs_runtime
 def test_a_loop_of_any_number_of_steps_stays_where_it_runs():
     """Its estimate is that of 2^63 steps."""
