@@ -22,8 +22,8 @@ WORDS = ("sparse", "quantize", "nested", "mkldnn", "cudnn", "miopen", "fbgemm", 
 DIFFERENCES = {
     "`upsample_bilinear2d`, `upsample_bicubic2d` of uint8": "eager mode rounds weights to fixed point; PyTorch's "
     "decomposition computes in floats, in inductor as well: results differ by at most 1",
-    "`polygamma` at negative integers": "a pole, where we give inf; eager mode divides by a rounded sine that should be "
-    "0, and gives large finite numbers",
+    "`polygamma` at negative integers": "a pole, where we give inf; eager mode divides by a rounded sine that should "
+    "be 0, and gives large finite numbers",
     "`svd_lowrank`, `pca_lowrank` of complex64": "vectors of nearly equal singular values, which rounding decides",
 }
 """Samples of PyTorch's own tests (`OpInfo`) whose results differ from eager mode's, each with the reason."""

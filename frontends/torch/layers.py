@@ -16,9 +16,13 @@ import torch
 
 KINDS = {getattr(torch, name): name for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 """The name of a layer by the function that Dynamo keeps in a graph."""
+_SCHEMA = (
+    "(str kind, Tensor x, Tensor[] states, Tensor[] weights, bool has_biases, int layers, float dropout, bool train, "
+    "bool bidirectional, bool batch_first) -> Tensor[]"
+)
 
 
-@torch.library.custom_op("arignote::recurrent", mutates_args=())
+@torch.library.custom_op("arignote::recurrent", mutates_args=(), schema=_SCHEMA)
 def recurrent(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,

@@ -137,8 +137,8 @@ def test_recurrent_layers_are_loops() -> None:
 
 
 @pytest.mark.parametrize("kind, layers, ways", [("LSTM", 2, True), ("GRU", 1, False), ("RNN", 1, True)])
-def test_recurrent_layers_of_dynamo_are_loops(kind: str, layers: int, ways: bool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_recurrent_layers_of_dynamo_are_loops(kind: str, layers: int, ways: bool) -> None:
     layer = getattr(torch.nn, kind)(3, 4, layers, bidirectional=ways, batch_first=True)
     compiled = torch.compile(layer, backend=arignote, fullgraph=True, options={"strict": True})
     with torch.no_grad():
@@ -153,8 +153,8 @@ def test_recurrent_layers_of_dynamo_are_loops(kind: str, layers: int, ways: bool
         close(got, want)
 
 
+@torch._dynamo.config.patch(allow_rnn=True)
 def test_results_that_pytorch_leaves_undefined_are_empty(monkeypatch: Any) -> None:
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
     layer, x = torch.nn.LSTM(3, 4).eval(), torch.randn(5, 2, 3)
     for name in ("keep_recurrent_layers", "without_layers_of_onednn"):
         monkeypatch.setattr(f"arignote.frontends.torch.backend.{name}", lambda module: contextlib.nullcontext())
