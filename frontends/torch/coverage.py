@@ -25,7 +25,8 @@ DIFFERENCES = {
     "`polygamma` at negative integers": "a pole, where we give inf; eager mode divides by a rounded sine that should "
     "be 0, and gives large finite numbers",
     "`svd_lowrank`, `pca_lowrank` of complex64": "vectors of nearly equal singular values, which rounding decides",
-    "`grid_sample` of float16": "eager mode computes in float16, PyTorch's decomposition in float32, ten times as exact",
+    "`grid_sample` of float16": "eager mode computes in float16, PyTorch's decomposition in float32, ten times "
+    "as exact",
 }
 """Samples of PyTorch's own tests (`OpInfo`) whose results differ from eager mode's, each with the reason."""
 
