@@ -16,6 +16,7 @@ from ..graph import Apply, Constant, FunctionGraph, Variable
 from ..ops.core.interpret import evaluate_node
 from ..ops.core.tensor import TensorVariable
 from ..ops.lowered.fused import InPlace
+from ..ops.networks.pooling import Pool
 from ..record import record
 from ..targets.current import using as using_target
 from .features import Sizes, features_of, sizes_of
@@ -120,11 +121,20 @@ def kernels_alone(function: Function, inputs: Sequence[np.ndarray], kernels: Seq
             name = wanted.pop(_signature(own), None) if own is not None else None
             if own is not None and name is not None:
                 arrays = tuple(np.array(a, order="K") for a in operands)
-                yield Alone(name, own, plain, arrays, sizes_of(own, arrays, function.threads or 1))
+                sizes = sizes_of(own, _as_addressed(plain, arrays), function.threads or 1)
+                yield Alone(name, own, plain, arrays, sizes)
             if not wanted:
                 return
             with np.errstate(all="ignore"):
                 values.update(zip(node.outputs, evaluate_node(node, operands, function.name), strict=True))
+
+
+def _as_addressed(node: Apply, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """Return the operands of a node as its kernel addresses them: a pool reads x as windows, their axes last."""
+    if not isinstance(node.op, Pool):
+        return arrays
+    windows = node.op.windows(arrays[0], node.op.kernel)
+    return [np.moveaxis(windows, node.op.within, range(-len(node.op.kernel), 0)), *arrays[1:]]
 
 
 def _kernel_of(node: Apply) -> Kernel | None:

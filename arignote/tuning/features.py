@@ -47,7 +47,7 @@ class Sizes:
 
 
 def sizes_of(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int) -> Sizes:
-    """Return the sizes of a kernel for the arrays of its node's inputs; outputs are C-contiguous."""
+    """Return the sizes of a kernel for its inputs as it addresses them; outputs are C-contiguous."""
     extents = [1] * kernel.rank
     for operand in kernel.inputs:
         for loop, length in zip(operand.axes, arrays[operand.source].shape, strict=True):
@@ -65,8 +65,14 @@ def sizes_of(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int) -> Size
             values.append((name, extents[argument.loop]))
         elif isinstance(argument, Stride):
             values.append((name, every[argument.operand].get(argument.loop, 0)))
-    total = written + sum(arrays[s].nbytes for s in {o.source for o in kernel.inputs})
+    total = written + sum(_span(arrays[s]) for s in {o.source for o in kernel.inputs})
     return Sizes(tuple(values), tuple(extents), total, threads)
+
+
+def _span(array: np.ndarray) -> int:
+    """Return the bytes from the first to the last element of an array, whose windows may overlap."""
+    reached = sum((n - 1) * abs(step) for n, step in zip(array.shape, array.strides, strict=True))
+    return reached + array.itemsize if array.size else 0
 
 
 def _strides(axes: Sequence[int | None], array: np.ndarray, extents: Sequence[int]) -> dict[int, int]:

@@ -4,6 +4,7 @@ model.py        exported programs as models with named parameters: `ag.from_torc
 arguments.py    arguments of their calls
 backend.py      the backend of `torch.compile`: graphs of inference, of forward and backward passes
 calls.py        calls of a compiled graph with tensors, whose memory is shared
+layers.py       recurrent layers as one op, before AOTAutograd unrolls them
 settings.py     the options of the backend
 building.py     nodes of `torch.fx`, one after the other, as expressions
 table.py        converters by op

@@ -24,6 +24,7 @@ from .building import Conversion, ConversionError
 from .calls import CompiledGraph, Given, Held, Known, Number, Permuted, Whole, runner
 from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, require_plain, type_of
+from .layers import keep_recurrent_layers, without_layers_of_onednn
 from .settings import Settings, settings_of
 from .symbols import lengths
 
@@ -46,6 +47,7 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
     from torch._dynamo.backends.common import aot_autograd
 
     settings = settings_of(how.get("options"), how.get("mode"))
+    keep_recurrent_layers(module)
 
     def inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
         return _graph(graph, inputs, settings, "inference")
@@ -60,7 +62,8 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
         fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions=decompositions_of(),
         partition_fn=min_cut_rematerialization_partition, keep_inference_input_mutations=True,
     )  # fmt: skip
-    return compiled(module, example_inputs)
+    with without_layers_of_onednn(module):
+        return compiled(module, example_inputs)
 
 
 def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Settings, phase: str) -> Any:

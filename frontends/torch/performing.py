@@ -39,6 +39,8 @@ class Perform(ForeignOp):
     results: tuple[TensorType, ...]
     kinds: tuple[bool, ...]
     """For each operand whether it is a tensor, else a number."""
+    present: tuple[bool, ...]
+    """For each result of the op whether the traced one is a value, else None."""
     ordered: bool = False
     folds = False
     lacks: ClassVar[Lacks] = Lacks(
@@ -61,10 +63,10 @@ class Perform(ForeignOp):
         with torch.no_grad():
             found = self.target(*args, **kwargs)
         several = found if isinstance(found, (tuple, list)) else (found,)
-        arrays = [_array(v) for v in several if v is not None]
+        values = [v for v, present in zip(several, self.present, strict=True) if present]
         if self.ordered:
-            arrays.append(np.zeros((), np.int64))
-        return tuple(_fitted(self.name, a, kind) for a, kind in zip(arrays, self.results, strict=True))
+            values.append(0)
+        return tuple(_fitted(self.name, v, kind) for v, kind in zip(values, self.results, strict=True))
 
 
 class Place(int):
@@ -75,8 +77,12 @@ def _array(value: Any) -> np.ndarray:
     return np.array(array_of(value), order="C", copy=None) if isinstance(value, torch.Tensor) else np.asarray(value)
 
 
-def _fitted(name: str, value: np.ndarray, kind: TensorType) -> np.ndarray:
-    """Return a result of PyTorch.  Raises TypeError if its dtype, rank or a length differs from the traced one."""
+def _fitted(name: str, given: Any, kind: TensorType) -> np.ndarray:
+    """Return a result of PyTorch as an array; one that it leaves undefined holds zeros.
+
+    Raises TypeError if its dtype, rank or a length differs from the traced one.
+    """
+    value = np.zeros([n or 0 for n in kind.shape], kind.numpy) if given is None else _array(given)
     known = all(n is None or n == m for n, m in zip(kind.shape, value.shape))
     if value.dtype != kind.numpy or value.ndim != kind.ndim or not known:
         raise TypeError(f"{name}: PyTorch gave {value.dtype}{list(value.shape)}, expected {kind}")
@@ -132,7 +138,9 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
         operands.append(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
         kinds.append(False)
         results.append(TensorType("int64", ()))
-    found = list(outputs_of(Perform(node.target, form, tuple(results), tuple(kinds), ordered), *operands))
+    present = tuple(v is not None for v in several)
+    op = Perform(node.target, form, tuple(results), tuple(kinds), present, ordered)
+    found = list(outputs_of(op, *operands))
     if ordered:
         conversion.order = found.pop()
     given = iter(found)

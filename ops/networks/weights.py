@@ -141,13 +141,19 @@ DEPTH = 448
 """The most rows of a block of panels: the number of that name in kernels/products/panels.c."""
 
 
-def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
-    """Yield rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+def blocks_of_panels(rows: int) -> Iterator[slice]:
+    """Yield the rows of each block of panels."""
     depth = -(-rows // -(-rows // DEPTH)) if rows else 1
     for row in range(0, rows, depth):
+        yield slice(row, min(row + depth, rows))
+
+
+def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
+    """Yield rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+    for down in blocks_of_panels(rows):
         for column in range(0, columns, 2 * lanes):
             width = lanes if columns - column <= lanes else 2 * lanes
-            yield slice(row, min(row + depth, rows)), slice(column, min(column + width, columns)), width
+            yield down, slice(column, min(column + width, columns)), width
 
 
 def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:

@@ -50,6 +50,7 @@ from .control.counting import BoundsFromFront
 from .control.inner_graphs import InnerGraphs, LazyBranches
 from .control.scan import PushOutNonSequences, RemoveConstants, RemoveUnread, SaveMemory
 from .control.scan_products import PushOutProducts, PushOutSums
+from .control.scan_weights import PackWeights
 from .elementwise import (
     approximations,
     arithmetic,
@@ -200,6 +201,7 @@ def default_db() -> SequenceDB:
     folded_since = (*both, "scan", *fewer_errors)
     db.register("scanOp_remove_constants_and_unused_inputs1", RemoveConstants(), *folded_since, position=48.4)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
+    db.register("scan_weights_in_panels", PackWeights(), *run, "scan", "layout", position=48.55)
     db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)
     register_storage(db)
     db.register("assumed_once", assuming.CheckedOnceOptimizer(), *run, position=48.84)

@@ -250,3 +250,15 @@ def test_the_live_table_rewrites_its_lines():
     table.show([row])
     table.show([row, row])
     assert "unroll=4" in stream.text and "2.00" in stream.text and "\x1b[3A" in stream.text
+
+
+def test_pools_are_measured_by_their_windows():
+    x = T.tensor4("x", dtype="float32")
+    values = np.random.default_rng(0).random((2, 8, 9, 9), dtype=np.float32)
+    for y in (T.nn.max_pool2d(x, 3, stride=2), T.nn.avg_pool2d(x, (2, 3)), ag.grad(T.nn.max_pool2d(x, 3).sum(), x)):
+        f = ag.function([x], y, threads=1)
+        pools = [a for a in kernels_alone(f, f.arrays([values]), f.program.kernels) if "pool" in a.own.title]
+        assert pools
+        for alone in pools:
+            assert alone.sizes.extents[-2:] == alone.node.op.kernel
+            assert np.isfinite(alone.row(alone.own)).all()

@@ -136,6 +136,32 @@ def test_recurrent_layers_are_loops() -> None:
         close(opened(many[:, :5])[0], layer(many[:, :5])[0].detach())
 
 
+@pytest.mark.parametrize("kind, layers, ways", [("LSTM", 2, True), ("GRU", 1, False), ("RNN", 1, True)])
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_recurrent_layers_of_dynamo_are_loops(kind: str, layers: int, ways: bool) -> None:
+    layer = getattr(torch.nn, kind)(3, 4, layers, bidirectional=ways, batch_first=True)
+    compiled = torch.compile(layer, backend=arignote, fullgraph=True, options={"strict": True})
+    with torch.no_grad():
+        for steps in (5, 7, 6):  # the second length opens it
+            x = torch.randn(2, steps, 3)
+            for got, want in zip(*map(torch.utils._pytree.tree_leaves, (compiled(x), layer(x))), strict=True):
+                close(got, want)
+    assert "scan" in str(graphs()[-1].function.unoptimized_graph) and not graphs()[-1].remarks
+    x = torch.randn(2, 2, 3)
+    found = [torch.autograd.grad(f(x)[0].square().sum(), list(layer.parameters())) for f in (compiled, layer)]
+    for got, want in zip(*found, strict=True):
+        close(got, want)
+
+
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_results_that_pytorch_leaves_undefined_are_empty(monkeypatch: Any) -> None:
+    layer, x = torch.nn.LSTM(3, 4).eval(), torch.randn(5, 2, 3)
+    for name in ("keep_recurrent_layers", "without_layers_of_onednn"):
+        monkeypatch.setattr(f"arignote.frontends.torch.backend.{name}", lambda module: contextlib.nullcontext())
+    with torch.no_grad():  # aten.mkldnn_rnn_layer has no workspace
+        close(torch.compile(layer, backend=arignote)(x)[0], layer(x)[0])
+
+
 def test_compiled_training_follows_eager() -> None:
     net = Net()
     twin = copy.deepcopy(net)

@@ -60,16 +60,24 @@ def recurrent(
     call: Call, x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
     bidirectional: bool, batch_first: bool,
 ) -> Any:  # fmt: skip
+    name = call.node.target._schema.name.partition("::")[2]
+    return kept(call, name, x, states, weights, has_biases, layers, dropout, train, bidirectional, batch_first)
+
+
+@converter("arignote.recurrent")
+def kept(
+    call: Call, name: str, x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> Any:  # fmt: skip
     if dropout and train:
         return NotImplemented
     several = list(states) if isinstance(states, (list, tuple)) else [states]
-    batched = call.meta(0).dim() == 3
+    batched = x.ndim == 3
     if not batched:
         x, several = T.expand_dims(x, 0 if batch_first else 1), [T.expand_dims(s, 1) for s in several]
     x = T.swapaxes(x, 0, 1) if batch_first else x
     ways = 2 if bidirectional else 1
     each = len(weights) // (layers * ways)
-    name = call.node.target._schema.name.partition("::")[2]
     last: list[list[Any]] = [[] for _ in several]
     for layer in range(layers):
         found = []

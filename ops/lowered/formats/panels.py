@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....graph import TensorType, Variable
 from ....record import record
-from ...networks.weights import pack_panels, unpack_panels
+from ...core.namespace import T
+from ...networks.weights import blocks_of_panels, pack_panels, unpack_panels
 from . import REAL, Format, Stored
 
 
@@ -29,6 +31,28 @@ class Panels(Format):
     def storage(self) -> tuple[Stored, ...]:
         """All panels, with zeros behind the last column."""
         return (Stored("panels", length=self.rows * -(-self.columns // self.lanes) * self.lanes),)
+
+    def type_of_panels(self, dtype: str) -> TensorType:
+        """Return the type of all panels as a vector."""
+        return TensorType(dtype, (self.storage()[0].length,))
+
+    def packing(self, w: Variable) -> Variable:
+        """Return the panels of a matrix as an expression, for a program that packs it once and reads it often."""
+        wide = 2 * self.lanes
+        whole = self.columns // wide * wide
+        rest = self.columns - whole
+        missing = (self.lanes if rest <= self.lanes else wide) - rest
+        found: list[Variable] = []
+        for rows in blocks_of_panels(self.rows):
+            depth = rows.stop - rows.start
+            if whole:
+                panels = T.reshape(w[rows, :whole], (depth, whole // wide, wide))
+                found.append(T.reshape(T.transpose(panels, (1, 0, 2)), (depth * whole,)))
+            if rest:
+                last = w[rows, whole:]
+                last = T.join(1, last, T.zeros((depth, missing), w.dtype)) if missing else last
+                found.append(T.reshape(last, (depth * (rest + missing),)))
+        return T.join(0, *found) if len(found) > 1 else found[0]
 
     def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         return (pack_panels(w, self.lanes),)

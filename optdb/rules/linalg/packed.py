@@ -37,19 +37,35 @@ LITTLE = 64 * 64
 
 def in_panels(node: Node) -> tuple[Variable, ...] | None:
     """Pack the constant weights of a product, perhaps with an epilogue, into panels."""
-    product = node.op.product if isinstance(node.op, FusedProduct) else node.op
-    x, w, *others = node.inputs
-    lanes = lanes_of(x.dtype)
-    if not isinstance(product, (Dot, Dot22)) or not isinstance(w, Constant) or x.ndim != 2 or w.ndim != 2 or not lanes:
+    w, form = node.inputs[1], panels_of(node)
+    if form is None or not isinstance(w, Constant):
         return None
-    k, n = w.data.shape
-    if x.type.shape[0] == 1 or n < lanes or n * min(k, DEPTH) <= LITTLE:
-        return None
-    form = Panels(k, n, lanes)
+    return over_panels(node, form, constant(*form.packed(w.data))).outputs
+
+
+def over_panels(node: Node, form: Panels, panels: Variable) -> Apply:
+    """Return a product, perhaps with an epilogue, that reads panels of its right operand."""
     op: Op = PackedProduct(form)
     if isinstance(node.op, FusedProduct):
         op = FusedProduct(op, node.op.graph)
-    return Apply(op, (x, *map(constant, form.packed(w.data)), *others)).outputs
+    return Apply(op, (node.inputs[0], panels, *node.inputs[2:]), node.origin)
+
+
+def panels_of(node: Node) -> Panels | None:
+    """Return the panels of the right operand of a product; None if it is read in place or has open lengths."""
+    product = node.op.product if isinstance(node.op, FusedProduct) else node.op
+    if not isinstance(product, (Dot, Dot22)) or any(i.ndim != 2 for i in node.inputs[:2]):
+        return None
+    lengths = node.inputs[1].type.shape
+    return None if None in lengths else panels_for(node.inputs[0], *lengths)
+
+
+def panels_for(x: Variable, k: int, n: int) -> Panels | None:
+    """Return the panels of a matrix of k x n that rows x are multiplied by; None if a product reads it in place."""
+    lanes = lanes_of(x.dtype)
+    if not lanes or x.type.shape[0] == 1 or n < lanes or n * min(k, DEPTH) <= LITTLE:
+        return None
+    return Panels(k, n, lanes)
 
 
 def lanes_of(dtype: str) -> int:

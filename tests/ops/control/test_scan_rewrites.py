@@ -5,7 +5,9 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant
+from arignote.graph import Constant, TensorType
+from arignote.ops.lowered.formats.panels import Panels
+from arignote.optdb.rules.linalg.packed import lanes_of
 
 X, W, S = T.vector("x"), T.vector("w"), T.scalar("s")
 VALUES = {X: [1.0, 2.0, 3.0], W: [0.5, 0.25], S: 2.0}
@@ -143,3 +145,25 @@ def test_values_stay(mode):
     np.testing.assert_allclose(total, 2 + 6 * np.exp(VALUES[W]).sum())
     assert first == 2
     np.testing.assert_allclose(gradient, 6 * np.exp(VALUES[W]))
+
+
+@pytest.mark.parametrize("columns, steps, packs", [(40, 5, True), (300, 5, True), (32, 5, False), (300, 3, False)])
+def test_weights_are_packed_before_the_loop(columns, steps, packs):
+    depth = 300 if columns > 40 else 120
+    shapes = (steps, 3, depth), (columns, depth), (depth, columns)
+    x, w, v = (T.TensorVariable(TensorType("float32", shape), name=n) for n, shape in zip("xwv", shapes, strict=True))
+    h = T.zeros((3, columns), "float32")
+    out = ag.scan(lambda row, s: T.tanh(T.exp(row) @ w.T + s) + (s @ v.T) @ v, sequences=x, outputs_info=h).outputs
+    f = ag.function([x, w, v], out, mode="fast_run -scanOp_pushout_seqs_ops")
+    assert ("packed_dot" in str(f.graph)) is (packs and lanes_of("float32") > 0)
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal(i.type.shape, dtype="float32") / 20 for i in (x, w, v)]
+    expected = ag.function([x, w, v], out, mode="NUMPY")(*values)
+    np.testing.assert_allclose(f(*values), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_panels_of_an_expression_are_those_of_a_matrix():
+    for rows, columns in ((3, 8), (449, 41), (900, 16), (5, 33)):
+        form = Panels(rows, columns, 8)
+        w = np.random.default_rng(0).standard_normal((rows, columns))
+        assert np.array_equal(ag.function([], form.packing(T.constant(w)))(), form.packed(w)[0])
