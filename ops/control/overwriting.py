@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ...graph import Constant, FunctionGraph, Variable, leaves, same_shape
 from ..lowered.assumed import AssumeEqual
+from ..lowered.fused import unmarked
 from ..shapes.indexing import IncSubtensor, Spec, Subtensor, entries
 from .scan_ops import Scan
 
@@ -69,16 +70,16 @@ def parts_changed(body: FunctionGraph, state: Variable, new: Variable) -> list[P
         node = new.owner
         if node is None:
             return None
-        if isinstance(node.op, AssumeEqual):
+        op = unmarked(node.op)
+        if isinstance(op, AssumeEqual):
             new = node.inputs[new.index]
             continue
-        if isinstance(node.op, IncSubtensor):
-            index = entries(node.op.spec, node.inputs[2:])
+        if isinstance(op, IncSubtensor):
+            index = entries(op.spec, node.inputs[2:])
             parts = [Part((*(None if isinstance(p, slice) else p for p in index), *[None] * (new.ndim - len(index))))]
             new = node.inputs[0]
-        elif isinstance(node.op, Scan) and node.outputs.index(new) < len(node.op.traced):
-            k = node.outputs.index(new)
-            inner, op = node.op.graph, node.op
+        elif isinstance(op, Scan) and new.index < len(op.traced):
+            k, inner = new.index, op.graph
             inside = None if op.traced[k] else parts_changed(inner, inner.inputs[op.states][k], inner.outputs[k])
             if inside is None:
                 return None
@@ -91,7 +92,6 @@ def parts_changed(body: FunctionGraph, state: Variable, new: Variable) -> list[P
             if not any(other.covers(part) for other in found):
                 found = [other for other in found if not part.covers(other)] + [part]
     return found
-
 
 
 def written_last(outputs: Sequence[Variable], after: Mapping[int, Variable]) -> dict[Variable, Variable]:

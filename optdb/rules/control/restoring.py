@@ -1,4 +1,4 @@
-"""Arrays that the backward loop of a gradient makes again: later readers take those, so that one array serves both loops.
+"""Arrays that the backward loop of a gradient makes again: later readers take those, and one array serves both loops.
 
     b, kept = scan{fn(i, s) -> set(s, f(s), i), s[i]}(n, is, a)
     c       = scan{fn(i, old, s) -> set(s, old, i)}(n, is[::-1], kept[::-1], b)
@@ -17,6 +17,7 @@ from ....ops.control.overwriting import Part, parts_changed
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import maximum
 from ....ops.lowered.assumed import AssumeEqual
+from ....ops.lowered.fused import unmarked
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import tensor_to_dim
 from ....profiling import OptimizerProfile
@@ -98,17 +99,20 @@ def _bare(v: Variable) -> Variable:
 
 def _restored(node: Apply) -> Iterator[tuple[Variable, Variable]]:
     """Yield the first states of an earlier loop with the results of `node` that are certainly equal to them."""
-    op: Scan = node.op  # type: ignore[assignment]
+    op = node.op
+    if type(op) is not Scan or op.until:
+        return
     n, _, firsts, _ = op.parts(node)
     for k, first in enumerate(firsts):
         last = _bare(first)
         forward = last.owner
-        if forward is None or not isinstance(forward.op, Scan) or not first.ndim or op.traced[k]:
+        earlier = None if forward is None else forward.op
+        if forward is None or type(earlier) is not Scan or earlier.until or forward.inputs[0] is not n:
             continue
-        if last.index < len(forward.op.traced) and not forward.op.traced[last.index] and forward.inputs[0] is n:
-            if type(op) is type(forward.op) is Scan and not op.until and not forward.op.until:
-                if _Undone(forward, last.index, node).by(k):
-                    yield forward.op.parts(forward)[2][last.index], node.outputs[k]
+        if not first.ndim or op.traced[k] or last.index not in earlier.replaced:
+            continue
+        if _Undone(forward, last.index, node).by(k):
+            yield forward.inputs[earlier.replaced[last.index]], node.outputs[k]
 
 
 class _Undone:
@@ -132,7 +136,7 @@ class _Undone:
             read = _bare(body.outputs[count + value]).owner
             if read is None or not isinstance(read.op, Subtensor) or _bare(read.inputs[0]) is not leaf:
                 return False
-            if read.op.spec != write.op.spec or not self._same_positions(read.inputs[1:], write.inputs[2:]):
+            if read.op.spec != unmarked(write.op).spec or not self._same_positions(read.inputs[1:], write.inputs[2:]):
                 return False
             index = entries(read.op.spec, read.inputs[1:])
             if any(isinstance(p, slice) and p != slice(None) for p in index):
@@ -147,7 +151,8 @@ class _Undone:
         sequences = {i: k for k, i in enumerate(body.inputs[: self._theirs.sequences])}
         while new is not leaf:
             node = new.owner
-            if node is None or not isinstance(node.op, IncSubtensor) or not node.op.set:
+            op = None if node is None else unmarked(node.op)
+            if node is None or not isinstance(op, IncSubtensor) or not op.set:
                 return None
             row = sequences.get(_bare(node.inputs[1]))
             value = None if row is None else self._value_reversed(self._backward.inputs[1 + row])

@@ -143,3 +143,35 @@ def test_values_stay(mode):
     np.testing.assert_allclose(total, 2 + 6 * np.exp(VALUES[W]).sum())
     assert first == 2
     np.testing.assert_allclose(gradient, 6 * np.exp(VALUES[W]))
+
+
+def test_loops_over_the_same_states_become_one():
+    a, b, c = BODY
+    (once,) = scan([a * b], (False,), [S, S + 1])
+    twice, values = scan([a * b, a + c], (False,), [S, S + 1, S + 2])
+    (other,) = scan([a * b + b], (False,), [S, S + 1])
+    (loop, rest), _ = rewritten([once, twice, values, other], "scan_merge_same_states")
+    assert names(loop.op.graph) == ["mul", "add"]
+    assert names(rest.op.graph) == ["mul", "add"]
+    assert (len(loop.outputs), len(rest.outputs)) == (2, 1)
+
+
+def test_loops_stay_apart_where_one_reads_the_other():
+    a, b, _ = BODY
+    (first,) = scan([a * 2], (False,), [S])
+    second = scan([a * 2, a + b], (False,), [S, first])
+    loops, _ = rewritten([first, *second], "scan_merge_same_states")
+    assert len(loops) == 2
+
+
+def test_states_of_inner_loops_that_nobody_reads():
+    """A state that only an unread state of an inner loop depends on is no state either."""
+    a, b, c = BODY
+    p, q, r = T.scalar("p"), T.scalar("q"), T.scalar("r")
+    inner = T.Scan(ag.FunctionGraph([p, q, r], [p * r, q + p]), 0, (False, False))
+    outputs = inner(T.constant(2), a, b, c)
+    loop = T.Scan(ag.FunctionGraph([a, b, c], list(outputs)), 0, (False, False))(T.constant(3), S, S + 1, S + 2)
+    (found,), _ = rewritten([loop[0]], "scanOp_save_mem")
+    assert found.op.traced == (False,)
+    (within,) = (node for node in found.op.graph.order if isinstance(node.op, T.Scan))
+    assert within.op.traced == (False,)
