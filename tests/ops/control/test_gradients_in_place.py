@@ -9,7 +9,7 @@ from arignote.graph import FunctionGraph
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.control.scan_ops import Scan
 from arignote.ops.lowered.fused import unmarked
-from arignote.optdb.rules.control.counting import _natural
+from arignote.optdb.rules.control.counting import naturals
 
 
 def outer_products(alpha, C, A):
@@ -108,6 +108,7 @@ def test_one_array_serves_the_loops_of_a_gradient():
     inner = [n for n in backward if isinstance(unmarked(n.op), Scan)]
     assert len(inner) == 4
     assert all(n.op is not unmarked(n.op) for n in inner)  # all of them in place
+    assert not [n for n in [*forward, *backward] if n.op.name == "switch"]
 
 
 def test_lengths_that_are_known_to_be_equal_leave_nothing_to_sum():
@@ -147,4 +148,4 @@ def test_bounds_are_clamped_where_numbers_count_from_the_front():
 def test_sums_that_may_wrap_around_are_no_bounds_from_the_front(dtype, is_known):
     i = T.tensor("i", dtype, ())
     twice = i + i
-    assert (twice in _natural(FunctionGraph([i], [twice]), [i])) == is_known
+    assert (twice in naturals(FunctionGraph([i], [twice]), [i])) == is_known
