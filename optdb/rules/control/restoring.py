@@ -53,6 +53,8 @@ def reading_restored(graph: FunctionGraph) -> FunctionGraph:
     images: dict[Variable, Variable] = {}
     for k, node in enumerate(graph.order):
         late = {i: again[i] for i in node.inputs if i in again and _time(again[i], place) < k}
+        for write in (v.owner for v in late.values() if v.owner is not None and v.owner not in place):
+            images.setdefault(write.out, write.over(images).out)
         new = node.over(late).over(images)
         if new is not node:
             images.update(zip(node.outputs, new.outputs, strict=True))
@@ -69,22 +71,25 @@ def _time(v: Variable, place: Mapping[Apply, int]) -> int:
 def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variable]:
     """Return images of an array, and of the one from which writes to parts made it that were written just before."""
     found = {first: restored}
-    bare, parts = _bare(first), []
+    bare = _bare(first)
     found[bare] = restored
+    parts: list[Part] = []
     while bare.owner is not None and isinstance(bare.owner.op, IncSubtensor):
         node = bare.owner
-        mine = _part(node)
-        if parts and node.op.set and all(mine.covers(part) for part in parts):
+        mine, is_whole = _part(node)
+        if parts and is_whole and bare.owner.op.set and all(mine.covers(part) for part in parts):
             found[bare] = node.with_inputs((restored, *node.inputs[1:])).out
         parts.append(mine)
         bare = _bare(node.inputs[0])
     return {v: image for v, image in found.items() if image.type.refines(v.type)}
 
 
-def _part(node: Apply) -> Part:
+def _part(node: Apply) -> tuple[Part, bool]:
+    """Return what a node writes to, with all positions for slices; and whether the slices have all positions."""
     index = entries(node.op.spec, node.inputs[2:])  # type: ignore[attr-defined]
     places = [None if isinstance(p, slice) else p for p in index]
-    return Part((*places, *[None] * (node.out.ndim - len(places))))
+    is_whole = all(p == slice(None) for p in index if isinstance(p, slice))
+    return Part((*places, *[None] * (node.out.ndim - len(places)))), is_whole
 
 
 def _bare(v: Variable) -> Variable:

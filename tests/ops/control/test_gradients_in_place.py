@@ -73,6 +73,16 @@ def factors(A):
     return np.sum(A * A)
 
 
+def halved_and_bent(A):
+    for i in range(A.shape[0]):
+        A[i, :5] *= 0.5
+        A[i, :] = np.tanh(A[i, :])
+        for k in range(A.shape[1]):
+            A[i, k] = np.sin(A[i, k]) * A[i, 0]
+        A[i, 0] = A[i, 1] * A[i, 2]
+    return np.sum(A * A)
+
+
 def smoothed(A):
     B = np.empty_like(A)
     B[0] = A[0]
@@ -109,6 +119,12 @@ def test_one_array_serves_the_loops_of_a_gradient():
     assert len(inner) == 4
     assert all(n.op is not unmarked(n.op) for n in inner)  # all of them in place
     assert not [n for n in [*forward, *backward] if n.op.name == "switch"]
+
+
+def test_what_is_written_before_an_inner_loop_is_restored():
+    _, (_, backward) = loops_of_gradient(halved_and_bent)
+    inner = [n for n in backward if isinstance(unmarked(n.op), Scan)]
+    assert inner and all(n.op is not unmarked(n.op) for n in inner)
 
 
 def test_lengths_that_are_known_to_be_equal_leave_nothing_to_sum():
