@@ -161,7 +161,7 @@ def test_loops_over_the_same_states_become_one():
     assert (len(loop.outputs), len(rest.outputs)) == (2, 1)
 
 
-def test_loops_stay_apart_where_one_reads_the_other():
+def test_loops_stay_two_where_one_reads_the_other():
     a, b, _ = BODY
     (first,) = scan([a * 2], (False,), [S])
     second = scan([a * 2, a + b], (False,), [S, first])
