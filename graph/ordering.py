@@ -15,6 +15,7 @@ The nodes that overwrite inputs, and what depends on them, come last: all that m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 
 from .fgraph import FunctionGraph
 from .node import Apply, Constant, Variable
@@ -172,6 +173,37 @@ def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list
                 open_nodes.popitem()
                 current = next(reversed(open_nodes), None)
     return order
+
+
+def with_readers_first(
+    order: Sequence[Apply], before: Mapping[Apply, list[Apply]], wished: Mapping[Apply, Sequence[Apply]]
+) -> list[Apply]:
+    """Return the order with the nodes that `wished` names for a node before it, as far as other nodes allow it.
+
+    Nodes stay in their order otherwise.  Source: Kahn, Topological sorting of large networks.
+    """
+    place = {node: k for k, node in enumerate(order)}
+    needs = {node: set(predecessors(node, before)) for node in order}
+    missing = {node: len(needs[node]) for node in order}
+    wishes = {node: len(set(wished.get(node, ()))) for node in order}
+    followers: dict[Apply, list[tuple[Apply, dict[Apply, int]]]] = {node: [] for node in order}
+    for node in order:
+        for counts, earlier in ((missing, needs[node]), (wishes, set(wished.get(node, ())))):
+            for above in earlier:
+                followers[above].append((node, counts))
+    ready = [k for k, node in enumerate(order) if not missing[node] and not wishes[node]]
+    held = [k for k, node in enumerate(order) if not missing[node] and wishes[node]]
+    found: dict[Apply, None] = {}
+    while ready or held:
+        node = order[heappop(ready or held)]
+        if node in found:
+            continue
+        found[node] = None
+        for later, counts in followers[node]:
+            counts[later] -= 1
+            if not missing[later] and later not in found:
+                heappush(held if wishes[later] else ready, place[later])
+    return list(found)
 
 
 def overwriters_last(order: list[Apply], before: Mapping[Apply, list[Apply]], overwriters: set[Apply]) -> list[Apply]:

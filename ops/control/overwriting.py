@@ -7,9 +7,12 @@ Source: Griewank and Walther, Evaluating Derivatives, section 4.2 (overwritten v
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...graph import Constant, FunctionGraph, Variable, leaves
+from ...graph import Constant, FunctionGraph, Variable, leaves, same_shape
+from ..lowered.assumed import AssumeEqual
+from ..lowered.fused import unmarked
 from ..shapes.indexing import IncSubtensor, Spec, Subtensor, entries
 from .scan_ops import Scan
 
@@ -52,7 +55,7 @@ def overwritten(op: Scan) -> dict[int, tuple[Part, ...]]:
     arrays = {leaf for leaf in body.inputs[op.states] if leaf.ndim}
     found = {}
     for k, state in enumerate(body.inputs[op.states]):
-        parts = None if op.traced[k] or not state.ndim else _parts(body, state, body.outputs[k])
+        parts = None if op.traced[k] or not state.ndim else parts_changed(body, state, body.outputs[k])
         if parts is None or not 0 < len(parts) <= MOST_KEPT:
             continue
         if all(p.indices and arrays.isdisjoint(leaves(p.indices)) for p in parts):
@@ -60,21 +63,24 @@ def overwritten(op: Scan) -> dict[int, tuple[Part, ...]]:
     return found
 
 
-def _parts(body: FunctionGraph, state: Variable, new: Variable) -> list[Part] | None:
+def parts_changed(body: FunctionGraph, state: Variable, new: Variable) -> list[Part] | None:
     """Return the parts in which `new` may differ from a state, an input of the body; None if they are not known."""
     found: list[Part] = []
     while new is not state:
         node = new.owner
         if node is None:
             return None
-        if isinstance(node.op, IncSubtensor):
-            index = entries(node.op.spec, node.inputs[2:])
+        op = unmarked(node.op)
+        if isinstance(op, AssumeEqual):
+            new = node.inputs[new.index]
+            continue
+        if isinstance(op, IncSubtensor):
+            index = entries(op.spec, node.inputs[2:])
             parts = [Part((*(None if isinstance(p, slice) else p for p in index), *[None] * (new.ndim - len(index))))]
             new = node.inputs[0]
-        elif isinstance(node.op, Scan) and node.outputs.index(new) < len(node.op.traced):
-            k = node.outputs.index(new)
-            inner, op = node.op.graph, node.op
-            inside = None if op.traced[k] else _parts(inner, inner.inputs[op.states][k], inner.outputs[k])
+        elif isinstance(op, Scan) and new.index < len(op.traced):
+            k, inner = new.index, op.graph
+            inside = None if op.traced[k] else parts_changed(inner, inner.inputs[op.states][k], inner.outputs[k])
             if inside is None:
                 return None
             outer: dict[Any, Variable] = dict(zip(inner.inputs[op.states.stop :], node.inputs[1 + op.states.stop :]))
@@ -87,3 +93,19 @@ def _parts(body: FunctionGraph, state: Variable, new: Variable) -> list[Part] | 
                 found = [other for other in found if not part.covers(other)] + [part]
     return found
 
+
+def written_last(outputs: Sequence[Variable], after: Mapping[int, Variable]) -> dict[Variable, Variable]:
+    """Return reads of the states after a step, `after`, for the values that the step has written to them last.
+
+    `outputs`: the results of the step.  So a derivative need not compute these values again.
+    """
+    found: dict[Variable, Variable] = {}
+    for k, state in after.items():
+        node = outputs[k].owner
+        if node is None or not isinstance(node.op, IncSubtensor) or not node.op.set:
+            continue
+        _, value, *indices = node.inputs
+        read: Any = Subtensor(node.op.spec)(state, *indices)
+        if value.owner is not None and same_shape(value, read):
+            found[value] = read
+    return found

@@ -435,11 +435,15 @@ class Backward:
         new += [found[o] for o in summed]
         new += [olds[k] for k in after]
         read = [k for k, s in enumerate(slices) if found.get(s) is not None]
+        values = [_row(found[slices[k]], slices[k]) for k in read]
+        if after:
+            new = rebuild(new, written := overwriting.written_last(outputs, after))
+            values = rebuild(values, written)
         results = looped(
             Scan, self.count, [self._reversed(r) for r in rows], leaves,
             [*(starts[k] for k in carried), *(begun[o] for o in summed), *(self.forward.outputs[k] for k in after)],
             [*(adjoints[k] for k in carried), *(sums[o] for o in summed), *after.values()],
-            new, [_row(found[slices[k]], slices[k]) for k in read], traced=(False,) * len(new),
+            new, values, traced=(False,) * len(new),
         )  # fmt: skip
         ends = dict(zip(carried, results, strict=False))
         totals = {**before, **dict(zip(summed, results[len(carried) :], strict=False))}

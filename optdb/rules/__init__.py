@@ -48,6 +48,9 @@ from .conforming import TensorConform
 from .control.compositions import InlineCompositions
 from .control.counting import BoundsFromFront
 from .control.inner_graphs import InnerGraphs, LazyBranches
+from .control.merging import MergeLoops
+from .control.past_writes import ElementsPastWrites
+from .control.restoring import ReadRestored
 from .control.scan import PushOutNonSequences, RemoveConstants, RemoveUnread, SaveMemory
 from .control.scan_products import PushOutProducts, PushOutSums
 from .control.scan_weights import PackWeights
@@ -203,6 +206,7 @@ def default_db() -> SequenceDB:
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     db.register("scan_weights_in_panels", PackWeights(), *run, "scan", "layout", position=48.55)
     db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)
+    db.register("scan_read_restored", ReadRestored(), *run, "scan", position=48.7)
     register_storage(db)
     db.register("assumed_once", assuming.CheckedOnceOptimizer(), *run, position=48.84)
     db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
@@ -281,6 +285,9 @@ def scan_db() -> SequenceDB:
     """Return the passes over loops: work is moved to where it is done once."""
     db = SequenceDB()
     tags = ("fast_run", "fast_compile", "scan", *relaxes("errors").tags)
+    fewer_errors = ("fast_run", "scan", *relaxes("errors").tags)
+    db.register("scan_merge_same_states", MergeLoops(), "fast_run", "scan", position=-1)
+    db.register("scan_elements_past_writes", ElementsPastWrites(), *fewer_errors, position=-0.5)
     db.register("scan_bounds_from_front", BoundsFromFront(), "fast_run", "scan", position=0)
     db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"

@@ -43,15 +43,15 @@ class BoundsFromFront(Optimizer):
         loops = [op.graph for op in graph.ops if isinstance(op, Scan)]
         if not any(isinstance(node.op, SumTo) for body in loops for node in nodes_within(body)):
             return graph, OptimizerProfile()
-        return admitted(graph, _in_loops(graph, _natural(graph, ())), self.name, editor), OptimizerProfile()
+        return admitted(graph, _in_loops(graph, naturals(graph, ())), self.name, editor), OptimizerProfile()
 
 
 def _in_loops(graph: FunctionGraph, natural: set[Variable]) -> FunctionGraph:
     """Return the graph with clamped bounds in its loops; `natural`: its values that are certainly not negative."""
-    return _changed(graph, lambda node: _with_clamped_body(node, natural))
+    return changed_nodes(graph, lambda node: _with_clamped_body(node, natural))
 
 
-def _changed(graph: FunctionGraph, change: Callable[[Apply], Apply]) -> FunctionGraph:
+def changed_nodes(graph: FunctionGraph, change: Callable[[Apply], Apply]) -> FunctionGraph:
     """Return the graph with each node changed; `change` gets the nodes of `graph` itself."""
     known: dict[Variable, Variable] = {}
     for node in graph.order:
@@ -76,8 +76,8 @@ def _with_clamped_body(node: Apply, natural: set[Variable]) -> Apply:
 
 def _clamped(body: FunctionGraph, leaves: Iterable[Variable]) -> FunctionGraph:
     """Return a body with clamped bounds, in its inner loops too; `leaves`: inputs that are not negative."""
-    natural = _natural(body, leaves)
-    return _changed(_in_loops(body, natural), lambda node: _from_front(node, natural))
+    natural = naturals(body, leaves)
+    return changed_nodes(_in_loops(body, natural), lambda node: _from_front(node, natural))
 
 
 def _from_front(node: Apply, natural: set[Variable]) -> Apply:
@@ -95,7 +95,7 @@ def _from_front(node: Apply, natural: set[Variable]) -> Apply:
     return Apply(node.op, [*node.inputs[:first], *(bounds.get(i, i) for i in node.inputs[first:])], node.origin)
 
 
-def _natural(graph: FunctionGraph, leaves: Iterable[Variable]) -> set[Variable]:
+def naturals(graph: FunctionGraph, leaves: Iterable[Variable]) -> set[Variable]:
     """Return the integers of a graph, and vectors of them, that are certainly not negative if `leaves` are not."""
     found = set(leaves)
 

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, rebuild, toposort
@@ -166,13 +167,14 @@ def _slimmed(graph: FunctionGraph) -> FunctionGraph:
     lasts: dict[Variable, Variable] = {}
     if not any(isinstance(op, Scan) for op in graph.ops):
         return graph
+    wanted = _wanted(graph.outputs, {})
     for node in graph.order:
         if node.inputs and node.inputs[0] in lasts:
             known[node.out] = lasts[node.inputs[0]]
             continue
         new = node.over(known)
         if isinstance(node.op, Scan):
-            read = [o in graph.uses for o in node.outputs]
+            read = [o in wanted for o in node.outputs]
             ends = [_only_last(graph, o) and t for o, t in zip(node.outputs, node.op.traced, strict=False)]
             made = _with_less(new, read, ends)
             if made is not None:
@@ -200,37 +202,55 @@ def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[
     """Return a replacement for each output of a loop that is read; None if the loop cannot be reduced."""
     op = node.op
     assert isinstance(op, Scan)
-    body, count = op.graph, len(op.traced)
-    live = _live_states(op, read)
+    body, count, first = op.graph, len(op.traced), op.states.start
+    live = [k for k, wanted in enumerate(_wanted_inputs(op, tuple(read))[op.states]) if wanted]
     traced = [t and read[k] and not ends[k] for k, t in enumerate(op.traced)]
     values = [k for k in range(count, len(node.outputs)) if read[k]]
-    if len(live) == count and traced == list(op.traced) and len(values) == len(node.outputs) - count:
-        return None
     if not live and not values and not op.until:
         return None
     condition = body.outputs[len(body.outputs) - op.until :]
-    outputs = [*(body.outputs[k] for k in live), *(body.outputs[k] for k in values), *condition]
-    first, last = op.states.start, op.states.stop
-    kept = [*range(first), *(first + k for k in live), *range(last, len(body.inputs))]
-    graph = FunctionGraph([body.inputs[k] for k in kept], outputs)
-    slim = replace(op, graph=graph, traced=tuple(traced[k] for k in live))
+    graph = _slimmed(FunctionGraph(body.inputs, [*(body.outputs[k] for k in [*live, *values]), *condition]))
+    states = {first + k for k in live}
+    kept = [k for k, leaf in enumerate(body.inputs) if k in states or leaf in graph.uses]
+    if (traced, graph.outputs, len(kept)) == ([*op.traced], body.outputs, len(body.inputs)):
+        return None
+    graph = FunctionGraph([body.inputs[k] for k in kept], graph.outputs)
+    sequences = sum(k < first for k in kept)
+    slim = replace(op, graph=graph, sequences=sequences, traced=tuple(traced[k] for k in live))
     made = Apply(slim, (node.inputs[0], *(node.inputs[1 + k] for k in kept)), node.origin)
     return {node.outputs[k]: new for k, new in zip([*live, *values], made.outputs, strict=True) if read[k]}
 
 
-def _live_states(op: Scan, read: Sequence[bool]) -> list[int]:
-    """Return the states that are read, or that something which is read depends on."""
+def _wanted(outputs: Sequence[Variable], later: Mapping[Variable, Variable]) -> set[Variable]:
+    """Return what `outputs` depend on.  `later`: for a state in a body, what it becomes.
+
+    A result of an inner loop depends on some of its states, and on the inputs that these read.
+    """
+    found = set(outputs)
+    waiting = list(outputs)
+    entered: set[Apply] = set()
+    while waiting:
+        v = waiting.pop()
+        node = v.owner
+        needs: Sequence[Variable] = (later[v],) if v in later else ()
+        if node is not None and isinstance(node.op, Scan):
+            inside = _wanted_inputs(node.op, tuple(o in found for o in node.outputs))
+            needs = [node.inputs[0], *(i for i, wanted in zip(node.inputs[1:], inside, strict=True) if wanted)]
+        elif node is not None and node not in entered:
+            entered.add(node)
+            needs = node.inputs
+        new = [i for i in dict.fromkeys(needs) if i not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _wanted_inputs(op: Scan, read: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Return for each input of a loop's body whether results that are read depend on it, or are this state."""
     body, count = op.graph, len(op.traced)
-    place = {v: k for k, v in enumerate(body.inputs[op.states])}
-    live = {k for k in range(count) if read[k]}
-    wanted = [o for k, o in enumerate(body.outputs) if k >= len(read) or (k >= count and read[k])]
-    wanted += [body.outputs[k] for k in live]
-    seen: set[Variable] = set()
-    while wanted:
-        nodes = toposort(wanted, stop_at=seen)
-        met = dict.fromkeys([i for inner in nodes for i in inner.inputs] + wanted)
-        seen.update(o for inner in nodes for o in inner.outputs)
-        new = [place[v] for v in met if v in place and place[v] not in live]
-        live.update(new)
-        wanted = [body.outputs[k] for k in new]
-    return sorted(live)
+    states = dict(zip(body.inputs[op.states], body.outputs, strict=False))
+    outputs = [o for k, o in enumerate(body.outputs) if k >= len(read) or (k >= count and read[k])]
+    outputs += [leaf for leaf, wanted in zip(states, read, strict=False) if wanted]
+    wanted = _wanted(outputs, states)
+    return tuple(leaf in wanted for leaf in body.inputs)

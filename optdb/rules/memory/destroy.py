@@ -10,17 +10,18 @@ legal, and no mark has to be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from ....graph import Apply, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
-from ....graph.ordering import overwriters_last
+from ....graph.ordering import overwriters_last, with_readers_first
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.assumed import AssumeEqual
 from ....ops.lowered.fused import Fused, InPlace
+from ....ops.shapes.indexing import IncSubtensor
 from ....ops.shapes.shape import DimShuffle
 from ....profiling import OptimizerProfile
 from ....record import record
@@ -29,6 +30,9 @@ from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
 from ..fusion.groups import is_index_map
 from ..shapes.agreement import Agreement
+
+NEAR = 64
+"""Most nodes between a write and a reader that is moved before it."""
 
 
 @record(kw_only=True)
@@ -154,9 +158,47 @@ class Liveness:
         return writers - risky
 
     def _with_writers_last(self) -> list[Apply]:
-        before = {node: self.aliases.before(node) for node in self.aliases.order if node.op.destroys()}
+        order = self.aliases.order
+        before = {node: self.aliases.before(node) for node in order if node.op.destroys()}
+        wished = readers_of_overwritable(order, self.aliases)
         late = self._late | {node for node in before if self.aliases.overwrites_input(node)}
-        return overwriters_last(list(self.aliases.order), before, late)
+        return overwriters_last(with_readers_first(order, before, wished) if wished else list(order), before, late)
+
+
+def readers_of_overwritable(order: Sequence[Apply], aliases: Destroyers) -> dict[Apply, list[Apply]]:
+    """Return, for nodes that could write to an array in place, later nodes that read it and do not depend on them."""
+    place = {node: k for k, node in enumerate(order)}
+    writers: dict[Variable, Apply] = {}
+    for node in order:
+        for i in _arrays_written_to(node):
+            writers.setdefault(aliases.root_of(i), node)
+    found: dict[Apply, list[Apply]] = {}
+    for node in order if writers else ():
+        for root in dict.fromkeys(map(aliases.root_of, node.inputs)):
+            writer = writers.get(root)
+            if writer is not None and place[writer] < place[node] and not _depends(node, writer, place):
+                found.setdefault(writer, []).append(node)
+    return found
+
+
+def _arrays_written_to(node: Apply) -> Sequence[Variable]:
+    """Return the operands that a write to a part, or a loop, could hold its result in."""
+    if isinstance(node.op, Scan):
+        return [node.inputs[k] for k in node.op.replaced.values() if node.inputs[k].ndim]
+    return node.inputs[:1] if isinstance(node.op, IncSubtensor) else ()
+
+
+def _depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
+    """Whether a node depends on an earlier one; so it is taken to do after NEAR nodes on the way."""
+    waiting, met = [node], {node}
+    while waiting:
+        owners = dict.fromkeys(i.owner for i in waiting.pop().inputs)
+        above = [n for n in owners if n is not None and n not in met and place[n] >= place[earlier]]
+        if earlier in above or len(met) > NEAR:
+            return True
+        waiting += above
+        met.update(above)
+    return False
 
 
 def _assumed_of(v: Variable) -> Variable:

@@ -50,11 +50,14 @@ class AssumeEqualOptimizer(Optimizer):
     in_bodies: ClassVar[bool] = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        if sum(i.ndim for i in graph.inputs) < 2 or assumption_in(graph) is not None:
+        has_loops = any(isinstance(op, Scan) for op in graph.ops)
+        if (sum(i.ndim for i in graph.inputs) < 2 and not has_loops) or assumption_in(graph) is not None:
             return graph, OptimizerProfile()
         assumed = Assumed(graph)
-        if not assumed.lengths or not assumed.helps():
+        if not (assumed.lengths or assumed.bodies) or not assumed.helps():
             return graph, OptimizerProfile()
+        if not assumed.lengths:  # what meets in loops is known to be equal
+            return admitted(graph, with_bodies_assuming(graph, assumed.bodies), self.name, editor), OptimizerProfile()
         try:
             found = graph.replace(assumed.images(assumed.lengths), self.name, editor)
         except (TypeError, ValueError):  # lengths that contradict one another: every call will raise

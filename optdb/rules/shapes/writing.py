@@ -11,7 +11,7 @@ from typing import Any
 
 from ....graph import Variable, dims_of, same_shape
 from ....ops.core.tensor import constant
-from ....ops.elementwise.records import add, fill, neg, sub
+from ....ops.elementwise.records import add, eq, fill, logical_and, lt, neg, sub, switch
 from ....ops.reductions.reduce import Reduce
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes import distinct
@@ -24,7 +24,7 @@ from ....ops.shapes.shape import BroadcastTo
 from ...contract import relaxes
 from ...patterns import Users, same_value
 from ...rule import Rule, node_rule
-from ..facts import Node, Value, is_integer, number_of, producer
+from ..facts import Node, Value, constant_int, is_integer, number_of, producer
 from .slicing import counts_through, is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -139,6 +139,39 @@ def read_of_write(node: Node) -> Value | None:
     if not write.op.set:
         return add(part, y)
     return y if same_shape(node.out, y) else fill(part, y)
+
+
+def element_of_write(node: Node, users: Users) -> Value | None:
+    """Choose between a written element and the one before, if elements alone are read of the array between."""
+    write = producer(node.inputs[0], IncSubtensor)
+    if write is None or node.out.ndim or "".join(write.op.spec) != "i" * len(node.op.spec):
+        return None
+    mine, theirs = positions(node), positions(write)
+    readers = users(node.inputs[0])
+    if not readers or same_positions(node, write) or any(i.dtype != "int64" for i in (*mine, *theirs)):
+        return None
+    if not all(user is not None and reads_or_resets_an_element(user, write) for user, _ in readers):
+        return None
+    (x, y), lengths = write.inputs[:2], map(dim_to_tensor, dims_of(write.inputs[0]))
+    same = [eq(_from_front(i, n), _from_front(j, n)) for i, j, n in zip(mine, theirs, lengths) if not same_value(i, j)]
+    old = node.op(x, *mine)
+    return switch(logical_and(*same) if len(same) > 1 else same[0], y if write.op.set else add(old, y), old)
+
+
+def reads_or_resets_an_element(node: Node, write: Node) -> bool:
+    """Whether a node needs no array after a write: it reads one element, or writes that of the write anew."""
+    if isinstance(node.op, Subtensor):
+        return not node.out.ndim
+    resets = isinstance(node.op, IncSubtensor) and node.op.set and node.inputs[0] is write.out
+    return resets and same_positions(node, write)
+
+
+def _from_front(position: Variable, length: Variable) -> Value:
+    """Return a position as it counts from the front."""
+    number = constant_int(position)
+    if number is not None and number >= 0:
+        return position
+    return add(position, length) if number is not None else switch(lt(position, 0), add(position, length), position)
 
 
 def set_of_sum(node: Node) -> Value | None:
@@ -294,6 +327,8 @@ WRITING: list[Rule] = [
               formula="set_subtensor(alloc(c)[i], c) -> alloc(c)"),
     node_rule("local_subtensor_inc_subtensor", READS, read_of_write, having=WRITES, contract=relaxes("errors"),
               formula="set_subtensor(x[i], y)[i] -> y"),
+    node_rule("local_element_of_write", Subtensor, element_of_write, having=IncSubtensor, uses=True,
+              contract=relaxes("errors"), formula="set_subtensor(x[i], y)[j] -> where(i == j, y, x[j])  for elements"),
     node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum,
               formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES, uses=True,

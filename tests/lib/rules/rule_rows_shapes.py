@@ -143,6 +143,13 @@ WRITING = [
     ("local_setsubtensor_of_constants", put(T.zeros_like(x), 0.0, n), T.zeros_like(x)),
     ("local_subtensor_inc_subtensor", put(A, x, n)[n], fill(A[n], x)),
     ("local_subtensor_inc_subtensor", add_part(A, x, n)[n], A[n] + x),
+    ("local_element_of_write", put(x, s, 2)[5], T.switch(T.eq(5, 2), s, x[5])),
+    (
+        "local_element_of_write",
+        put(A, s, n, -1)[n, k],
+        T.switch(T.eq(T.switch(T.lt(k, 0), k + length(A, 1), k), -1 + length(A, 1)), s, A[n, k]),
+    ),
+    ("local_element_of_write", add_part(x, s, 2)[5], T.switch(T.eq(5, 2), x[5] + s, x[5])),
     ("local_set_to_inc_subtensor", put(A, A[n] + x, n), add_part(A, x, n)),
     ("local_write_of_write_same_indices", put(put(A, x, n), y, n), put(A, y, n)),
     (

@@ -1,4 +1,4 @@
-"""Gradients of loops that write parts of arrays: totals grow in place, and no state that is not read is kept."""
+"""Gradients of loops that write parts of arrays: they add and restore in place, and keep no state that is not read."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from arignote.graph import FunctionGraph
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.control.scan_ops import Scan
 from arignote.ops.lowered.fused import unmarked
-from arignote.optdb.rules.control.counting import _natural
+from arignote.optdb.rules.control.counting import naturals
 
 
 def outer_products(alpha, C, A):
@@ -63,6 +63,81 @@ def test_gradients_keep_no_array_of_each_step(f):
     assert not [n for n in inner if n.op.name == "sum_to" or (n.op.name in ("alloc", "fill") and n.out.ndim > 1)]
 
 
+def factors(A):
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[i, j] -= A[i, :j] @ A[:j, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, A.shape[0]):
+            A[i, j] -= A[i, :i] @ A[:i, j]
+    return np.sum(A * A)
+
+
+def halved_and_bent(A):
+    for i in range(A.shape[0]):
+        A[i, :5] *= 0.5
+        A[i, :] = np.tanh(A[i, :])
+        for k in range(A.shape[1]):
+            A[i, k] = np.sin(A[i, k]) * A[i, 0]
+        A[i, 0] = A[i, 1] * A[i, 2]
+    return np.sum(A * A)
+
+
+def smoothed(A):
+    B = np.empty_like(A)
+    B[0] = A[0]
+    for i in range(1, A.shape[0]):
+        B[i] = 0.5 * A[i] + 0.25 * B[i - 1]
+    return np.sum(B * B)
+
+
+def solved(A):
+    x = np.zeros(A.shape[0])
+    for i in range(A.shape[0]):
+        x[i] = (A[i, 0] - A[i, :i] @ x[:i]) / A[i, i]
+    return np.sum(x * x)
+
+
+def loops_of_gradient(f):
+    """The value's loops and those of the derivative, each with the nodes inside; the derivative is checked."""
+    rng = np.random.default_rng(5)
+    given = rng.random((9, 9)) + 9 * np.eye(9)
+    way = rng.normal(size=(9, 9))
+    both = ag.value_and_grad(f)
+    value, slope = both(given)
+    np.testing.assert_allclose(value, f(given.copy()), rtol=1e-12)
+    np.testing.assert_allclose(np.sum(slope * way), difference(f, [given], [way]), rtol=1e-5)
+    (trace,) = both.traces.values()
+    found = [n for n in trace.function.graph.order if isinstance(unmarked(n.op), Scan)]
+    return [(n, nodes_within(unmarked(n.op).graph)) for n in found]
+
+
+def test_one_array_serves_the_loops_of_a_gradient():
+    (_, forward), (_, backward) = loops_of_gradient(factors)  # value and kept parts come from one loop
+    assert len([n for n in forward if isinstance(unmarked(n.op), Scan)]) == 2
+    inner = [n for n in backward if isinstance(unmarked(n.op), Scan)]
+    assert len(inner) == 4
+    assert all(n.op is not unmarked(n.op) for n in inner)  # all of them in place
+    assert not [n for n in [*forward, *backward] if n.op.name == "switch"]
+
+
+def test_what_is_written_before_an_inner_loop_is_restored():
+    _, (_, backward) = loops_of_gradient(halved_and_bent)
+    inner = [n for n in backward if isinstance(unmarked(n.op), Scan)]
+    assert inner and all(n.op is not unmarked(n.op) for n in inner)
+
+
+def test_lengths_that_are_known_to_be_equal_leave_nothing_to_sum():
+    loops = loops_of_gradient(smoothed)
+    assert not [n for _, inner in loops for n in inner if n.op.name == "sum_to"]
+
+
+def test_values_that_a_step_wrote_are_read_again():
+    (_, forward), (_, backward) = loops_of_gradient(solved)
+    assert [n.op.name for n in forward].count("dot") == 1
+    assert not [n for n in backward if n.op.name == "dot"]
+
+
 def test_a_total_begins_with_what_is_there():
     x, i = T.vector("x"), T.lscalar("i")
     node = x[i].owner
@@ -89,4 +164,4 @@ def test_bounds_are_clamped_where_numbers_count_from_the_front():
 def test_sums_that_may_wrap_around_are_no_bounds_from_the_front(dtype, is_known):
     i = T.tensor("i", dtype, ())
     twice = i + i
-    assert (twice in _natural(FunctionGraph([i], [twice]), [i])) == is_known
+    assert (twice in naturals(FunctionGraph([i], [twice]), [i])) == is_known

@@ -6,6 +6,7 @@ import pytest
 import arignote as ag
 from arignote import ops as T
 from arignote.graph import Constant, TensorType
+from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.lowered.formats.panels import Panels
 from arignote.optdb.rules.linalg.packed import lanes_of
 
@@ -167,3 +168,57 @@ def test_panels_of_an_expression_are_those_of_a_matrix():
         form = Panels(rows, columns, 8)
         w = np.random.default_rng(0).standard_normal((rows, columns))
         assert np.array_equal(ag.function([], form.packing(T.constant(w)))(), form.packed(w)[0])
+
+
+def test_loops_over_the_same_states_become_one():
+    a, b, c = BODY
+    three, more = T.constant(3), S + 1
+
+    def loop_of(*outputs):
+        body = ag.FunctionGraph([a, b, c], list(outputs))
+        found = T.Scan(body, 0, (False,))(three, S, more, S)
+        return found if isinstance(found, tuple) else (found,)
+
+    (once,), (twice, values), (other,) = loop_of(a * b), loop_of(a * b, a + c), loop_of(a * b + b)
+    (loop, rest), _ = rewritten([once, twice, values, other], "scan_merge_same_states")
+    assert names(loop.op.graph) == names(rest.op.graph) == ["mul", "add"]
+    assert (len(loop.outputs), len(rest.outputs)) == (2, 1)
+
+
+def test_loops_stay_two_where_one_reads_the_other():
+    a, b, _ = BODY
+    (first,) = scan([a * 2], (False,), [S])
+    second = scan([a * 2, a + b], (False,), [S, first])
+    loops, _ = rewritten([first, *second], "scan_merge_same_states")
+    assert len(loops) == 2
+
+
+def test_states_of_inner_loops_that_nobody_reads():
+    """A state that only an unread state of an inner loop depends on is no state either."""
+    a, b, c = BODY
+    p, q, r = T.scalar("p"), T.scalar("q"), T.scalar("r")
+    inner = T.Scan(ag.FunctionGraph([p, q, r], [p * r, q + p]), 0, (False, False))
+    outputs = inner(T.constant(2), a, b, c)
+    loop = T.Scan(ag.FunctionGraph([a, b, c], list(outputs)), 0, (False, False))(T.constant(3), S, S + 1, S + 2)
+    (found,), _ = rewritten([loop[0]], "scanOp_save_mem")
+    assert found.op.traced == (False,)
+    (within,) = (node for node in found.op.graph.order if isinstance(node.op, T.Scan))
+    assert within.op.traced == (False,)
+
+
+@pytest.mark.parametrize("row, is_other", [(0, True), (1, False)])
+def test_elements_are_read_past_writes_to_other_ones(row, is_other):
+    """In `for j in range(i)` the element [j, j] is not [i, j]; [i, j] is."""
+    x, i, j, y = T.matrix("x"), T.lscalar("i"), T.lscalar("j"), T.scalar("y")
+    written = T.set_subtensor(x[i, j], y)
+    body = ag.FunctionGraph([j, y, x, i], [y + written[(j, j) if row == 0 else (i, j)]])
+    outer, start, n = T.matrix("outer"), T.scalar("start"), T.lscalar("n")
+    k = T.lscalar("k")
+    loop = T.Scan(body, 1, (False,))(T.maximum(k, 0), T.arange(T.maximum(k, 0)), start, outer, k)
+    rows = T.Scan(ag.FunctionGraph([k, start, outer], [loop]), 1, (False,))(n, T.arange(n), start, outer)
+    graph = ag.FunctionGraph([n, start, outer], [rows])
+    found = ag.rewrite(graph, "scan_elements_past_writes")
+    inner = [node.op.name for node in nodes_within(found)]
+    assert ("inc_subtensor" not in inner) is is_other
+    values = [np.array(4), np.array(0.5), np.arange(16.0).reshape(4, 4)]
+    np.testing.assert_allclose(T.interpret(found, values)[0], T.interpret(graph, values)[0])

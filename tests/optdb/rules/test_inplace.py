@@ -461,3 +461,19 @@ def test_what_has_a_shape_and_no_values_is_not_overwritten():
     f = ag.function([x, y], T.fill(T.fill(x, y), y), mode="fast_run -fusion")
     a, b = np.ones((2, 1, 3)), np.arange(3) + np.ones((1, 3)) * 1j
     assert np.array_equal(f(a, b), np.broadcast_to(b, (2, 1, 3)))
+
+
+def test_readers_come_before_a_write_that_stands_first():
+    """A row is set to zero in place although the order of the graph has a reader of the old row after it."""
+    a, i, j = T.matrix("a"), T.lscalar("i"), T.lscalar("j")
+    x = T.exp(a)
+    zeroed = T.set_subtensor(x[i], 0.0)
+    result = T.inc_subtensor(zeroed[j], x[i] * 2.0)
+    found = ag.rewrite(FunctionGraph([a, i, j], [result]), "local_inplace_setsubtensor")
+    writes = [n for n in found.order if n.op.name == "inc_subtensor" or isinstance(n.op, InPlace)]
+    assert [isinstance(n.op, InPlace) for n in writes] == [True, True]
+    given = np.arange(6.0).reshape(3, 2), np.array(1), np.array(2)
+    want = np.exp(given[0])
+    want[2] += want[1] * 2
+    want[1] = 0
+    np.testing.assert_allclose(ag.function([a, i, j], result)(*given), want)

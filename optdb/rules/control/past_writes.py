@@ -1,0 +1,116 @@
+"""Elements that are read past a write to another one, where the numbers of loops show that it is another one.
+
+    scan{fn(j, x, i) -> set(x, y, (i, j))[j, j]}(i, arange(i), x, i)
+    -->
+    scan{fn(j, x, i) -> x[j, j]}(i, arange(i), x, i)
+
+Here j < i in each step.  The write then has no reader, or is overwritten, and goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
+from ....ops.control.scan_ops import Scan
+from ....ops.elementwise.records import add, maximum, sub
+from ....ops.shapes.creation import Arange
+from ....ops.shapes.indexing import IncSubtensor, Subtensor
+from ....profiling import OptimizerProfile
+from ....record import record
+from ...contract import Contract, relaxes
+from ...optimizers import MergeOptimizer, Optimizer, Result
+from ..shapes.writing import reads_or_resets_an_element
+from .counting import changed_nodes, naturals
+from .inner_graphs import admitted
+from .scan import without_constants
+
+
+class _Facts(NamedTuple):
+    natural: set[Variable]
+    """Integers that are certainly not negative."""
+    below: Mapping[Variable, set[Variable]]
+    """For a number of a step, integers that are greater."""
+
+    def differ(self, a: Variable, b: Variable) -> bool:
+        """Whether two positions are certainly those of different elements."""
+        if not {a, b} <= self.natural:
+            return False
+        return b in self.below.get(a, ()) or a in self.below.get(b, ()) or _is_past(a, b) or _is_past(b, a)
+
+
+def _is_past(a: Variable, b: Variable) -> bool:
+    """Whether `a` is b plus a positive constant."""
+    terms = a.owner.inputs if a.owner is not None and a.owner.op is add else ()
+    return len(terms) == 2 and b in terms and any(isinstance(t, Constant) and bool(t.data > 0) for t in terms)
+
+
+@record(kw_only=True)
+class ElementsPastWrites(Optimizer):
+    """Reads elements from the array before a write to another element, in the bodies of loops."""
+
+    contract: ClassVar[Contract | None] = relaxes("errors")
+    in_bodies: ClassVar[bool] = False
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        if not any(isinstance(op, Scan) for op in graph.ops):
+            return graph, OptimizerProfile()
+        found = _in_loops(graph, naturals(graph, ()))
+        return admitted(graph, found, self.name, editor), OptimizerProfile()
+
+
+def _in_loops(graph: FunctionGraph, natural: set[Variable]) -> FunctionGraph:
+    return changed_nodes(graph, lambda node: _with_body(node, natural))
+
+
+def _with_body(node: Apply, natural: set[Variable]) -> Apply:
+    """Return a loop with such reads changed in its body; the loop itself if there are none."""
+    if not isinstance(node.op, Scan):
+        return node
+    slim = without_constants(node) or node
+    op: Scan = slim.op  # type: ignore[assignment]
+    merged, _ = MergeOptimizer().optimize(op.graph, GraphEditor())
+    pairs = list(zip(merged.inputs, slim.inputs[1:], strict=True))
+    states = set(merged.inputs[op.states])
+    steady = [leaf for leaf, given in pairs if given in natural and leaf not in states]
+    around = pairs[op.states.stop :]
+    below = {leaf: {i for i, v in around if v in _ends(rows)} for leaf, rows in pairs[: op.sequences]}
+    facts = _Facts(naturals(merged, steady), below)
+    body = changed_nodes(_in_loops(merged, facts.natural), lambda inner: _past_write(inner, merged, facts))
+    return node if body is merged else slim.with_op(replace(op, graph=body))
+
+
+def _ends(numbers: Variable) -> set[Variable]:
+    """Return integers that are greater than those of a range, or of a part of one, if they are not negative."""
+    while numbers.owner is not None and isinstance(numbers.owner.op, Subtensor):
+        numbers = numbers.owner.inputs[0]
+    made: Any = numbers.owner
+    if made is None or not isinstance(made.op, Arange) or not isinstance(made.inputs[2], Constant):
+        return set()
+    found: set[Variable] = set()
+    end = made.inputs[1] if made.inputs[2].data > 0 else None
+    while end is not None and end not in found:
+        found.add(end)
+        same = end.owner is not None and end.owner.op in (maximum, sub)
+        zero = end.owner.inputs[1] if same and len(end.owner.inputs) == 2 else None
+        if isinstance(zero, Constant) and bool(zero.data == 0):
+            end = end.owner.inputs[0]
+    return found
+
+
+def _past_write(node: Apply, graph: FunctionGraph, facts: _Facts) -> Apply:
+    """Return a read of an element from the array before writes to other ones."""
+    if not isinstance(node.op, Subtensor) or node.out.ndim:
+        return node
+    x, *mine = node.inputs
+    while x.owner is not None and isinstance(x.owner.op, IncSubtensor) and x.owner.op.spec == node.op.spec:
+        write = x.owner
+        readers = [user for user, _ in graph.uses.get(x, ())]
+        if not all(user is not None and reads_or_resets_an_element(user, write) for user in readers):
+            break
+        if not any(map(facts.differ, mine, write.inputs[2:])):
+            break
+        x = write.inputs[0]
+    return node if x is node.inputs[0] else node.with_inputs((x, *mine))
