@@ -63,10 +63,10 @@ class Perform(ForeignOp):
         with torch.no_grad():
             found = self.target(*args, **kwargs)
         several = found if isinstance(found, (tuple, list)) else (found,)
-        values = [v for v, present in zip(several, self.present, strict=True) if present]
+        kept = [v for v, present in zip(several, self.present, strict=True) if present]
         if self.ordered:
-            values.append(0)
-        return tuple(_fitted(self.name, v, kind) for v, kind in zip(values, self.results, strict=True))
+            kept.append(0)
+        return tuple(_fitted(self.name, v, kind) for v, kind in zip(kept, self.results, strict=True))
 
 
 class Place(int):

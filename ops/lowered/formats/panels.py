@@ -11,6 +11,7 @@ import numpy as np
 from ....graph import TensorType, Variable
 from ....record import record
 from ...core.namespace import T
+from ...core.tensor import TensorVariable
 from ...networks.weights import blocks_of_panels, pack_panels, unpack_panels
 from . import REAL, Format, Stored
 
@@ -36,7 +37,7 @@ class Panels(Format):
         """Return the type of all panels as a vector."""
         return TensorType(dtype, (self.storage()[0].length,))
 
-    def packing(self, w: Variable) -> Variable:
+    def packing(self, w: TensorVariable) -> Variable:
         """Return the panels of a matrix as an expression, for a program that packs it once and reads it often."""
         wide = 2 * self.lanes
         whole = self.columns // wide * wide

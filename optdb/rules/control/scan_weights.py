@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable
 from ....ops.control.scan_ops import Scan
-from ....ops.core.tensor import TensorVariable
+from ....ops.core.tensor import TensorVariable, as_tensor
 from ....ops.lowered.formats.panels import Panels
 from ....ops.lowered.fused import InPlace
 from ....profiling import OptimizerProfile
@@ -60,7 +60,7 @@ def packed(node: Apply) -> Apply | None:
     if not leaves:
         return None
     graph = FunctionGraph([*body.inputs, *leaves.values()], [known.get(o, o) for o in body.outputs])
-    outside = [form.packing(given[w]) for w, form in leaves]
+    outside = [form.packing(as_tensor(given[w])) for w, form in leaves]
     return Apply(replace(op, graph=graph), (*node.inputs, *outside), node.origin)
 
 

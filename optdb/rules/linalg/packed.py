@@ -40,7 +40,8 @@ def in_panels(node: Node) -> tuple[Variable, ...] | None:
     w, form = node.inputs[1], panels_of(node)
     if form is None or not isinstance(w, Constant):
         return None
-    return over_panels(node, form, constant(*form.packed(w.data))).outputs
+    (panels,) = form.packed(w.data)
+    return over_panels(node, form, constant(panels)).outputs
 
 
 def over_panels(node: Node, form: Panels, panels: Variable) -> Apply:
