@@ -229,12 +229,16 @@ def families() -> tuple[str, ...]:
     return tuple(name for name in sorted(listdir(FOLDER)) if (FOLDER / name / "spec.py").is_file())
 
 
+def files(word: str) -> Mapping[str, Path]:
+    """Return the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
+    found = (FOLDER / family / name for family in families() for name in sorted(listdir(FOLDER / family)))
+    chosen = (path for path in found if path.name.startswith(word) and path.suffix == ".py")
+    return {f"{__name__}.{path.parent.name}.{path.stem}": path for path in chosen}
+
+
 def modules(word: str) -> Iterator[ModuleType]:
-    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
-    for family in families():
-        for name in sorted(listdir(FOLDER / family)):
-            if name.startswith(word) and name.endswith(".py"):
-                yield import_module(f".{family}.{name.removesuffix('.py')}", __name__)
+    """Yield the modules that `files` lists."""
+    return map(import_module, files(word))
 
 
 @cache
