@@ -26,4 +26,5 @@ def package_files() -> Iterator[None]:
 def package_text(path: str | Path) -> str:
     """Return the text of a file of the package.  Raises CompileError if it cannot be read."""
     with package_files():
-        return Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            return file.read()

@@ -32,6 +32,7 @@ from . import arena, undo
 from .body_calls import body_name
 from .head import Head
 from .helpers import driver_helpers
+from .kernel_calls import CALL
 from .nests import folds_of, nest_lines
 from .page import CFile, Line, Mark, Page
 from .rerolling import in_runs
@@ -59,7 +60,8 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
     called = driver_helpers(name for d in drivers for name in d.helpers)
-    before, behind = in_units(program.kernels, declarations(types=False), f"{folds}\n{called}\n{driver}")
+    declared = declarations(types=False, tables=CALL in driver)
+    before, behind = in_units(program.kernels, declared, f"{folds}\n{called}\n{driver}")
     page = Page(_launching_sites(program))
     page.add(head.text())
     for piece in before:

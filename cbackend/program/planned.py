@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +20,7 @@ from ...graph.facets import own_answer
 from ...ops.lowered.fused import unmarked
 from ...record import record
 from ...record.package_files import package_files, package_text
-from ..kernels import files
+from ..kernels import files, modules_in
 from . import planners as planner_modules
 from .accounts import Count, Term, of_calls
 from .planner import Planner
@@ -57,9 +56,8 @@ def _names(text: str, name: str) -> bool:
 @cache
 def _texts() -> Mapping[str, str]:
     """Return the texts of the planner modules by their names."""
-    own = Path(planner_modules.__file__).parent
-    found = {f"{planner_modules.__name__}.{file.stem}": file for file in sorted(own.glob("*.py"))}
-    return {module: package_text(file) for module, file in {**found, **files("plan")}.items()}
+    found = modules_in(planner_modules.__path__[0], planner_modules.__name__) | files("plan")
+    return {module: package_text(path) for module, path in found.items()}
 
 
 def _of_module(module: ModuleType) -> Iterator[tuple[type[Op], Planned]]:
