@@ -46,12 +46,8 @@ _LAUNCHED = f"f->outcome < 0 ? {_NEGATIVE} : {int(Outcome.KERNEL)} + f->outcome"
 """The outcome of a launch that failed."""
 
 
-CALL = "&(const "
-"""Text in front of the struct of a call of a kernel in a table of the runtime."""
-
-
 def _of_slot(text: StepText, step: Call, spec: KernelSpec) -> str:
-    struct = f"{CALL}{spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
+    struct = f"&(const {spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
     table = spec.table if spec.table in OF_ALL_DTYPES else f"{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}"
     return f"rt->{table}.{spec.name}(rt, {struct})"
 
