@@ -65,7 +65,7 @@ class _Source:
 
 
 class _Helpers(Mapping[str, Helper]):
-    """Every helper by name, ordered so that each uses earlier ones only; headers without a wanted name stay unparsed."""
+    """Every helper by name, ordered so that each uses earlier ones only; headers without a wanted one stay unparsed."""
 
     def __init__(self) -> None:
         self._found: dict[str, Helper] = {}
