@@ -205,7 +205,7 @@ def build_program(
     units = [*core, *map(_needed_products, uncovered(dtypes)), *map(solver_unit, solvers)]
     known = [_found(unit, toolchain, cache) for unit in units]
     texts = [text, *(unit.text() for unit, library in zip(units, known, strict=True) if library is None)]
-    built = [*build_all(texts, toolchain, cache), *known]  # held until the runtime has found its parts among them
+    built = build_all(texts, toolchain, cache)  # held, as those known, until the runtime has found its parts among them
     note(missed=not built[0].from_cache)
     return built[0], runtime_with(dtypes, toolchain, cache, solvers)
 
