@@ -56,7 +56,7 @@ def _names(text: str, name: str) -> bool:
 @cache
 def _texts() -> Mapping[str, str]:
     """Return the texts of the planner modules by their names."""
-    found = modules_in(planner_modules.__path__[0], planner_modules.__name__) | files("plan")
+    found = {**modules_in(planner_modules.__path__[0], planner_modules.__name__), **files("plan")}
     return {module: package_text(path) for module, path in found.items()}
 
 
