@@ -25,5 +25,5 @@ def package_files() -> Iterator[None]:
 
 def package_text(path: str | Path) -> str:
     """Return the text of a file of the package.  Raises CompileError if it cannot be read."""
-    with package_files(), open(path, encoding="utf-8") as file:
-        return file.read()
+    with package_files():
+        return Path(path).read_text(encoding="utf-8")
