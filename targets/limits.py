@@ -163,8 +163,6 @@ class Tiles:
     """Rows of a transposed tile."""
     elements: tuple[int, int] = (256, 1024)
     """The least and the most elements of such a tile."""
-    pairs: int = 5
-    """Transposed operands from which on it is worth a compiler's time that every other column is copied by vectors."""
 
 
 @record

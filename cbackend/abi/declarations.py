@@ -30,9 +30,11 @@ HEADERS = Path(__file__).parent
 
 
 @cache
-def declarations(header: str = "call.h", *, types: bool = True) -> str:
+def declarations(header: str = "call.h", *, types: bool = True, tables: bool = True) -> str:
     """Return the text of a header beside this file with all that it includes; by default the head of a program.
 
-    `types`: with those of types.h.
+    `types`: with those of types.h.  `tables`: with the kernels of the runtime, two thirds of the text.
     """
-    return self_contained(HEADERS / header, () if types else (HEADERS / "types.h",))
+    macros = () if tables else ("AG_NO_TABLES",)
+    text = self_contained(HEADERS / header, () if types else (HEADERS / "types.h",), macros)
+    return "".join(f"#define {macro}\n" for macro in macros) + text

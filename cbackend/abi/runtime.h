@@ -1,5 +1,8 @@
 #pragma once
+#include "forward.h"
+#ifndef AG_NO_TABLES
 #include "../kernels/tables.h"
+#endif
 
 enum { AG_STOPPED = -1, AG_NO_MEMORY = -2 }; /* the status of what Ctrl-C ended, and of what had no room */
 
@@ -88,14 +91,6 @@ typedef struct ag_runtime {
     void (*end)(void);            /* the call is over */
     void (*enter_blas)(const struct ag_runtime *rt); /* around every call of the BLAS */
     void (*leave_blas)(const struct ag_runtime *rt);
-    ag_blas f32, f64, c64, c128;
-    ag_byte_table i8;
-    ag_draw_table draws;
-    ag_packed_table packed_f32, packed_f64;
-    ag_sort_table sorts;
-    ag_fourier_table fourier;
-    ag_narrow_table narrow;
-    ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
     /* The functions ag_fail, ag_as_declared ... of drivers: see driver.h and looped.h. */
     i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *detail);
     i32 (*as_declared)(const struct ag_call *call, i32 at, i32 rank);
@@ -122,4 +117,14 @@ typedef struct ag_runtime {
     i32 (*looped)(struct ag_call *call, const struct ag_loop *loop, i64 n, i64 *count);
     i64 (*step_count)(struct ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even);
     const struct ag_copies *copies; /* of tiles and strips: see copies.h */
+#ifndef AG_NO_TABLES                /* programs that call none of these kernels see a table that ends here */
+    ag_blas f32, f64, c64, c128;
+    ag_byte_table i8;
+    ag_draw_table draws;
+    ag_packed_table packed_f32, packed_f64;
+    ag_sort_table sorts;
+    ag_fourier_table fourier;
+    ag_narrow_table narrow;
+    ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
+#endif
 } ag_runtime;

@@ -22,7 +22,7 @@ def assembly_of(text: str, toolchain: Toolchain, cache: Cache) -> str:
 
 
 def _in_folder(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> str:
-    write_whole(folder / "code.c", text.encode(), durable=False)
+    write_whole(folder / "code.c", text.encode())
     command = toolchain.object_argv("code.c", "code.s")
     command[command.index("-c")] = "-S"
     done = run(command, folder, TIMEOUT_SECONDS, extra=zig_environment(cache, toolchain.command))

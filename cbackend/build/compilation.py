@@ -66,7 +66,7 @@ def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str
     Raises:
         CompileError: the compiler cannot be started.
     """
-    write_whole(folder / "code.c", text.encode(), durable=False)
+    write_whole(folder / "code.c", text.encode())
     return Job(folder, text, toolchain, extra)
 
 

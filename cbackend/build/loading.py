@@ -32,7 +32,7 @@ def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
             return ffi.dlopen(f"/proc/self/fd{_spelling(next(_serial))}/{descriptor}")
     except OSError:
         with scratch_folder(parents) as folder:
-            write_whole(folder / f"{name}-{next(_serial)}.so", payload, durable=False)
+            write_whole(folder / f"{name}-{next(_serial)}.so", payload)
             return ffi.dlopen(str(next(folder.iterdir())))
 
 

@@ -30,7 +30,7 @@ class PrestartedCompiler:
         self._owner = os.getpid()
         self._folder, self._lock = create_scratch(cache.work_parents())
         try:
-            write_whole(self._folder / "code.c", f'#include "{_PIPE}"\n'.encode(), durable=False)
+            write_whole(self._folder / "code.c", f'#include "{_PIPE}"\n'.encode())
             argv = toolchain.object_argv("code.c", "code.o")
             self._running = start(argv, self._folder, TIMEOUT_SECONDS, fed=True)
         except BaseException:

@@ -156,7 +156,7 @@ def _run_from_disk(program: bytes, libraries: Sequence[bytes], folder: Path) -> 
     argv = []
     for number, content in enumerate((program, *libraries)):
         path = folder / f"trial{number}"
-        write_whole(path, content, durable=False, mode=0o700)
+        write_whole(path, content, mode=0o700)
         argv.append(str(path))
     return run(argv, folder, _TIMEOUT)
 
@@ -179,7 +179,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
     Raises:
         NotStartedError: a CompileError.
     """
-    write_whole(folder / "probe.c", PROBE.text().encode(), durable=False)
+    write_whole(folder / "probe.c", PROBE.text().encode())
     return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
 
 

@@ -266,7 +266,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
     """Compile `probe.c` again, after the cache was trimmed."""
 
     def work(folder: Path) -> bytes | None:
-        write_whole(folder / "probe.c", PROBE.text().encode(), durable=False)
+        write_whole(folder / "probe.c", PROBE.text().encode())
         argv = [*toolchain.command, *toolchain.all_flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
         done = run(argv, folder, _TIMEOUT, extra=zig_environment(cache, toolchain.command))
         return (folder / "probe").read_bytes() if done.code == 0 else None

@@ -46,7 +46,7 @@ class Unit:
         known = cache.load(Kind.RECORD, key)
         if known is None:
             known = text_digest(self.text()).encode()
-            cache.store(Kind.RECORD, key, known, durable=False)
+            cache.store(Kind.RECORD, key, known)
         return known.decode()
 
 

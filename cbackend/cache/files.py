@@ -93,7 +93,7 @@ def _content(descriptor: int, size: int) -> bytes:
 
 
 def write_whole(
-    path: str | os.PathLike[str], content: bytes, *, durable: bool = True, mode: int = 0o600
+    path: str | os.PathLike[str], content: bytes, *, durable: bool = False, mode: int = 0o600
 ) -> None:  # fmt: skip
     """Write a new file, which must not exist.  `durable`: flush it to the disk before the return."""
     with open(path, "wb", opener=lambda name, _: os.open(name, _CREATE, mode)) as file:

@@ -152,7 +152,7 @@ def _secret(path: Path, problems: list[str]) -> bytes:
     try:
         if not path.exists():
             make_parents(path)
-            write_whole(path, os.urandom(SECRET_BYTES))
+            write_whole(path, os.urandom(SECRET_BYTES), durable=True)
         with opened_folder(path.parent, shared=True) as folder:
             content, status = read_whole(path.name, folder)
         if status.st_mode & 0o077:

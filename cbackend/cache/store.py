@@ -126,12 +126,10 @@ class Cache:
                 os.utime(os.path.join(self._entries, _name(kind, key)))
         return payload
 
-    def store(
-        self, kind: Kind, key: bytes, payload: bytes, source: str | None = None, *, durable: bool = True
-    ) -> Path | None:
+    def store(self, kind: Kind, key: bytes, payload: bytes, source: str | None = None) -> Path | None:
         """Publish a payload and, for people to read, the text it was made from.
 
-        `durable`: it is on the disk before this returns; else a power cut may damage it, which is then found out.
+        Nothing waits for the disk: where a power cut damages an entry, `load` finds that out.
         Returns the path of the entry, None if the disk did not take it.
         """
         path = self.path(kind, key)
@@ -140,22 +138,22 @@ class Cache:
         entry = pack(kind, key, payload, self._machine, self.folder.secret)
         try:
             try:
-                self._publish(path, entry, source, durable)
+                self._publish(path, entry, source)
             except FileNotFoundError:
                 self.folder.make_again()
-                self._publish(path, entry, source, durable)
+                self._publish(path, entry, source)
         except OSError as error:
             self._warn(f"compiled code could not be kept: {error.strerror or error}")
             return None
         self._grow(len(entry) + len(source or ""))
         return path
 
-    def _publish(self, path: Path, entry: bytes, source: str | None, durable: bool) -> None:
+    def _publish(self, path: Path, entry: bytes, source: str | None) -> None:
         mode = self.folder.file_mode()
         with scratch_folder((path.parent.parent / WORK,)) as scratch:
-            write_whole(scratch / "entry", entry, durable=durable, mode=mode)
+            write_whole(scratch / "entry", entry, mode=mode)
             if source is not None:
-                write_whole(scratch / "source", source.encode(), durable=False, mode=mode)
+                write_whole(scratch / "source", source.encode(), mode=mode)
                 os.replace(scratch / "source", path.with_suffix(".c"))
             os.replace(scratch / "entry", path)
 

@@ -65,7 +65,7 @@ def keep(
         "kernels": {k.default or k.name: plain_schedule(k.schedule) if k.default else None for k in kernels},
     }
     content = b"\n".join((json.dumps(reported).encode(), b"".join(c.tobytes() for c in interface.constants)))
-    return cache.store(Kind.RECORD, key, content, durable=False) is not None
+    return cache.store(Kind.RECORD, key, content) is not None
 
 
 def made_for(content: bytes) -> tuple[str, str]:

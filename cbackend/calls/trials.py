@@ -135,7 +135,7 @@ class Trials:
         known = self._load(key)
         made = group if known is None or known.features != group.features else group.merged(known)
         content = json.dumps(made.to_dict()).encode()
-        return self._cache.store(Kind.TRIALS, key, content, durable=False) is not None
+        return self._cache.store(Kind.TRIALS, key, content) is not None
 
     def every(self) -> Iterator[Group]:
         """Yield the newest groups, the oldest of them first."""

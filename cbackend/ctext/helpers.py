@@ -6,8 +6,9 @@ such a letter is filled for each of its types: `ag_exp_F` is `ag_exp_f32` and `a
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,8 @@ _FILES = (
     "complex", "random", "reduce", "tile", "copies",
 )  # fmt: skip
 """The headers, ordered so that each helper uses earlier ones only."""
+_PROTOTYPES = ("library", "complex")
+"""Those that declare functions of the C library."""
 _FLOATS = ("float32", "float64")
 _SIGNED = tuple(f"int{n}" for n in (8, 16, 32, 64))
 _UNSIGNED = tuple(f"u{name}" for name in _SIGNED)
@@ -62,51 +65,75 @@ class _Source:
 
 
 class _Helpers(Mapping[str, Helper]):
-    """Every helper by name, ordered so that each uses earlier ones only."""
+    """Every helper by name, ordered so that each uses earlier ones only; headers without a wanted one stay unparsed."""
 
     def __init__(self) -> None:
         self._found: dict[str, Helper] = {}
 
     def __getitem__(self, name: str) -> Helper:
         if name not in self._found:
-            source = _sources()[name]
+            file, _ = place(name)
+            source = _sources(file)[name]
             self._found[name] = source if isinstance(source, Helper) else source.helper()
         return self._found[name]
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _file_of(name) >= 0
+
     def __iter__(self) -> Iterator[str]:
-        return iter(_sources())
+        return itertools.chain.from_iterable(map(_sources, range(len(_FILES))))
 
     def __len__(self) -> int:
-        return len(_sources())
+        return sum(1 for _ in self)
 
 
 HELPERS: Mapping[str, Helper] = _Helpers()
 
 
-def names() -> Collection[str]:
-    """Return the names of the helpers."""
-    return _sources()
-
-
 @cache
 def library() -> frozenset[str]:
     """Return the names of the helpers that are prototypes of the C library."""
-    return frozenset(source.name for source in _read("library"))
+    return frozenset(_sources(0))
 
 
 @cache
-def _sources() -> dict[str, _Source | Helper]:
-    found: dict[str, _Source | Helper] = {}
-    for file in _FILES:
-        found |= {source.name: source for source in _read(file)}
-        if file == "trigonometric":
-            found |= {helper.name: helper for helper in vector_forms()}
-    return found
+def place(name: str) -> tuple[int, int]:
+    """Return the place of a helper in the order of definition: its header, and its number there.
+
+    Raises:
+        KeyError: there is none.
+    """
+    file = _file_of(name)
+    if file < 0:
+        raise KeyError(name)
+    return file, list(_sources(file)).index(name)
+
+
+@cache
+def _file_of(name: str) -> int:
+    """Return the number of the header that has a helper; -1 if none has it."""
+    is_ours, bare = name.startswith("ag_"), name.removesuffix("f")
+    marks = (name.rpartition("_")[0],) if is_ours else (f"{bare}_F(", f"{bare}_C(", f" {name}(")
+    numbers = range(len(_FILES)) if is_ours else map(_FILES.index, _PROTOTYPES)
+    return next((k for k in numbers if any(mark in _text(_FILES[k]) for mark in marks) and name in _sources(k)), -1)
+
+
+@cache
+def _sources(file: int) -> dict[str, _Source | Helper]:
+    """Return the helpers of a header."""
+    name = _FILES[file]
+    found: dict[str, _Source | Helper] = {source.name: source for source in _read(name)}
+    return found | {helper.name: helper for helper in vector_forms()} if name == "trigonometric" else found
+
+
+@cache
+def _text(file: str) -> str:
+    return package_text(FOLDER / f"{file}.h")
 
 
 def _read(file: str) -> Iterator[_Source]:
     """Yield the helpers of a header: of each piece one for each dtype."""
-    text = package_text(FOLDER / f"{file}.h")
+    text = _text(file)
     words = dict(_DEFINED.findall(text))
     for piece in pieces(text):
         stem, _, own = piece.name.rpartition("_")
@@ -123,7 +150,7 @@ def _words(dtype: str) -> Mapping[str, str]:
     words = {"INLINE": INLINE}
     own = {"complex64": "f32", "complex128": "f64"}.get(dtype) or (C_TYPES[dtype] if dtype else "")
     if own in _OWN_DTYPE:
-        words |= dict(_DEFINED.findall(package_text(FOLDER / f"{own}.h")))
+        words |= dict(_DEFINED.findall(_text(own)))
     elif dtype:
         words["WIDTH"] = own[1:]
     return words

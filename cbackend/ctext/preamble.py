@@ -8,8 +8,7 @@ from functools import cache
 
 from ...record.package_files import package_text
 from .helper import Helper
-from .helpers import FOLDER, HELPERS
-from .helpers import names as names_of_helpers
+from .helpers import FOLDER, HELPERS, place
 
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -41,16 +40,17 @@ def types() -> str:
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:
     """Return the helpers `names` in order of definition."""
-    return tuple(name for name in (*HELPERS, *_added) if name in names)
+    own = sorted((name for name in names if name in HELPERS), key=place)
+    return (*own, *(name for name in _added if name in names and name not in HELPERS))
 
 
 def used(text: str) -> tuple[str, ...]:
     """Return the names of the helpers that a C text uses, directly or through others, in order of definition."""
     wanted: set[str] = set()
-    stack, known = [text], names_of_helpers()
+    stack = [text]
     while stack:
         for word in _WORD.findall(stack.pop()):
-            if word not in wanted and (word in known or word in _added):
+            if word not in wanted and (word in HELPERS or word in _added):
                 wanted.add(word)
                 stack.append(_COMMENT.sub("", helper(word).text))
     return in_order(wanted)

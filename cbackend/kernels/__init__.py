@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from os import listdir
+from os.path import isfile, join
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -226,15 +227,24 @@ FOLDER = Path(__file__).parent
 @cache
 def families() -> tuple[str, ...]:
     """Return the folders of kernels."""
-    return tuple(name for name in sorted(listdir(FOLDER)) if (FOLDER / name / "spec.py").is_file())
+    return tuple(name for name in sorted(listdir(FOLDER)) if isfile(join(FOLDER, name, "spec.py")))
+
+
+def modules_in(folder: str, package: str, word: str = "") -> Mapping[str, str]:
+    """Return the modules of a package whose names begin with a word, and the paths of their files."""
+    chosen = (name for name in sorted(listdir(folder)) if name.startswith(word) and name.endswith(".py"))
+    return {f"{package}.{name.removesuffix('.py')}": join(folder, name) for name in chosen}
+
+
+def files(word: str) -> Mapping[str, str]:
+    """Return the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
+    folders = {f"{__name__}.{family}": join(FOLDER, family) for family in families()}
+    return {m: path for package, folder in folders.items() for m, path in modules_in(folder, package, word).items()}
 
 
 def modules(word: str) -> Iterator[ModuleType]:
-    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
-    for family in families():
-        for name in sorted(listdir(FOLDER / family)):
-            if name.startswith(word) and name.endswith(".py"):
-                yield import_module(f".{family}.{name.removesuffix('.py')}", __name__)
+    """Yield the modules that `files` lists."""
+    return map(import_module, files(word))
 
 
 @cache

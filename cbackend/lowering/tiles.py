@@ -150,10 +150,6 @@ class _Tile:
         rows = ir.Let("rows", ir.smaller(ir.index("tall"), ir.minus(n, at)))
         return (ir.For(at.name, ir.ZERO, n, (rows, *body), step=ir.index("tall")),)
 
-    def _copy_in(self) -> str:
-        """Return the copy of an operand's part; two matrices are copied together if many operands move."""
-        return "tile_in_twos" if len(self.moving) >= self.limits.pairs else "tile_in"
-
     def pointed(self, k: int, strides: dict[str, ir.Expr]) -> Iterator[ir.Statement]:
         """Yield the pointer to an operand's part of a tile; add its strides to `strides`."""
         operand, name = self.nest.operands[k], self.nest.operands.array(k)
@@ -165,7 +161,7 @@ class _Tile:
         how = (
             ir.ScalarOp("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
             if is_output
-            else ir.ScalarOp(self._copy_in(), operand.dtype, given)
+            else ir.ScalarOp("tile_in", operand.dtype, given)
         )
         yield ir.ElementPointer(f"{name}_t", operand.dtype, how, ir.ZERO, not is_output)
         unit = self.nest.operands.stride(k, self.inner)

@@ -1,17 +1,17 @@
 """The planner of each op, and its count of operations: one table, collected from the planner modules.
 
-A planner module lives in `planners/`, or is `plan*.py` in the folder of a kernel.  Its tables are by classes of ops:
-PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell the operations.  Host
-steps say in their classes why they have no planner, and classes from outside bring one with `ag.register_op`.
+A planner module lives in `planners/`, or is `plan*.py` in the folder of a kernel.  Its tables are by classes of ops,
+which its text names: PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell the
+operations.  Modules that do not name a class are not imported for it.  Host steps say in their classes why they have no
+planner, and classes from outside bring one with `ag.register_op`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from os import listdir
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,8 +19,8 @@ from ...graph import Apply, Op
 from ...graph.facets import own_answer
 from ...ops.lowered.fused import unmarked
 from ...record import record
-from ...record.package_files import package_files
-from ..kernels import modules
+from ...record.package_files import package_files, package_text
+from ..kernels import files, modules_in
 from . import planners as planner_modules
 from .accounts import Count, Term, of_calls
 from .planner import Planner
@@ -42,17 +42,22 @@ class Planned:
 
 
 @cache
-def planners() -> Mapping[type[Op], Planned]:
-    """Return what the planner modules say, by class."""
+def planners(name: str = "") -> Mapping[type[Op], Planned]:
+    """Return what the planner modules say, by class; of those alone that name the class `name`, which are imported."""
     with package_files():
-        return {kind: found for module in _modules() for kind, found in _of_module(module)}
+        modules = [import_module(module) for module, text in _texts().items() if _names(text, name)]
+        return {kind: found for module in modules for kind, found in _of_module(module)}
 
 
-def _modules() -> Iterator[ModuleType]:
-    for name in sorted(listdir(Path(planner_modules.__file__).parent)):
-        if name.endswith(".py"):
-            yield import_module(f".planners.{name.removesuffix('.py')}", __package__)
-    yield from modules("plan")
+def _names(text: str, name: str) -> bool:
+    return name in text and (not name or re.search(rf"\b{name}\b", text) is not None)
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    """Return the texts of the planner modules by their names."""
+    found = {**modules_in(planner_modules.__path__[0], planner_modules.__name__), **files("plan")}
+    return {module: package_text(path) for module, path in found.items()}
 
 
 def _of_module(module: ModuleType) -> Iterator[tuple[type[Op], Planned]]:
@@ -64,12 +69,12 @@ def _of_module(module: ModuleType) -> Iterator[tuple[type[Op], Planned]]:
 
 def planned(kind: type[Op]) -> Planned | None:
     """Return what the nearest class of a hierarchy says; None for ops that Python runs as host steps."""
-    table = planners()
     for parent in kind.__mro__:
         answer = own_answer(parent, "planner")
         if answer is not None:
             counted = own_answer(parent, "work")
             return Planned(answer[0], counted[0] if counted else None) if answer[0] is not None else None
+        table = planners(parent.__name__)
         if parent in table:
             return table[parent]
     return None

@@ -6,7 +6,6 @@
 #define JOINED(a, b) a##b
 #define OF_BYTES(name, bytes) JOINED(name, bytes)
 #define ag_tile_in_E OF_BYTES(tile_in_, BYTES)
-#define ag_tile_in_twos_E OF_BYTES(tile_in_twos_, BYTES)
 #define ag_tile_out_E OF_BYTES(tile_out_, BYTES)
 #define ag_tile_back_E OF_BYTES(tile_back_, BYTES)
 #define ag_run_of_E OF_BYTES(run_of_, BYTES)
@@ -54,6 +53,6 @@
 #define OF_EACH_SIZE(name) {(void *)name##_1, (void *)name##_2, (void *)name##_4, (void *)name##_8, (void *)name##_16}
 
 static const ag_copies copies = {
-    OF_EACH_SIZE(tile_in), OF_EACH_SIZE(tile_in_twos), OF_EACH_SIZE(tile_back),
-    OF_EACH_SIZE(run_of),  OF_EACH_SIZE(run_back),     OF_EACH_SIZE(widened_in),
+    OF_EACH_SIZE(tile_in),  OF_EACH_SIZE(tile_back),  OF_EACH_SIZE(run_of),
+    OF_EACH_SIZE(run_back), OF_EACH_SIZE(widened_in),
 };

@@ -201,10 +201,11 @@ def build_program(
     Raises:
         CompileError: the toolchain fails on one of them.
     """
-    core = [] if toolchain.target_flags else [CORE]
+    core = [] if toolchain.target_flags or _loaded else [CORE]
     units = [*core, *map(_needed_products, uncovered(dtypes)), *map(solver_unit, solvers)]
-    texts = [text, *(unit.text() for unit in units)]
-    built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
+    known = [_found(unit, toolchain, cache) for unit in units]
+    texts = [text, *(unit.text() for unit, library in zip(units, known, strict=True) if library is None)]
+    built = build_all(texts, toolchain, cache)  # held, as those known, until the runtime has found its parts among them
     note(missed=not built[0].from_cache)
     return built[0], runtime_with(dtypes, toolchain, cache, solvers)
 
@@ -228,8 +229,12 @@ def build_unit(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library:
     Raises:
         CompileError: the toolchain fails on it, or a file of ours cannot be read.
     """
-    found = find(library_key_of_digest(unit.digest(cache), toolchain), cache)
-    return found or build(unit.text(), toolchain, cache)
+    return _found(unit, toolchain, cache) or build(unit.text(), toolchain, cache)
+
+
+def _found(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library | None:
+    """Return the library of a unit if process or cache has it."""
+    return find(library_key_of_digest(unit.digest(cache), toolchain), cache)
 
 
 def _blas_for(name: str) -> Blas | None:

@@ -62,7 +62,7 @@ class EngineTimes:
             return False
         named = node.op.name if node is not None else "a call"
         content = json.dumps({"picoseconds": picoseconds, "engine": engine.name, "op": named}).encode()
-        return process_cache().store(Kind.SCHEDULE, key, content, durable=False) is not None
+        return process_cache().store(Kind.SCHEDULE, key, content) is not None
 
     def _from_cache(self, engine: Engine, node: Apply | None) -> int | None:
         key = self._key(engine, node)

@@ -79,11 +79,12 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
 
 def op_class(name: str) -> type[Op] | None:
     """The class of an op of ours by its name."""
+    if not name.lstrip("_")[:1].isupper():
+        return None
     found = _loaded_class(name)
-    if found is None and name[:1].isupper():
+    if found is None:
         load_modules()
-        found = _loaded_class(name)
-    return found
+    return found or _loaded_class(name)
 
 
 def _loaded_class(name: str) -> type[Op] | None:

@@ -142,6 +142,15 @@ def test_the_c_initializes_members_by_name(program):
     assert ".mask" not in text
 
 
+def test_programs_see_the_tables_of_kernels_only_if_they_call_one(program):
+    x, m = T.vector("x"), T.matrix("m", shape=(3, 3))
+    without = plan(FunctionGraph([x], [T.exp(x) + 1]))
+    in_loop = plan(FunctionGraph([x, m], ag.scan(lambda s: T.dot(m, s), outputs_info=[x], n_steps=4)[0].owner.outputs))
+    for each, expected in [(without, False), (program, True), (in_loop, True)]:
+        text = c_text(each)
+        assert ("typedef struct ag_blas" in text, "#define AG_NO_TABLES" in text) == (expected, not expected)
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [

@@ -298,6 +298,9 @@ __attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x,
         else if (along == -1)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+        else if (along == 2)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }

@@ -60,6 +60,9 @@ __attribute__((noinline, unused)) static const u8 *ag_tile_in_b8(const u8 *x, i6
         else if (along == -1)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+        else if (along == 2)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }
@@ -79,6 +82,9 @@ __attribute__((noinline, unused)) static const f32 *ag_tile_in_f32(const f32 *x,
         else if (along == -1)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+        else if (along == 2)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }

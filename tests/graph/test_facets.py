@@ -65,6 +65,12 @@ def test_no_class_states_a_reason_for_a_facet_that_it_defines():
         assert not stale, f"{kind.__name__} has {stale}, and a reason to have none"
 
 
+def test_planner_modules_name_the_classes_that_they_plan():
+    """Else their planners would not be found: modules that do not name a class are not imported for it."""
+    for kind, found in planners().items():
+        assert planners(kind.__name__)[kind] == found, kind
+
+
 # --- facets of all ops that the zoo shows
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -17,9 +18,10 @@ from arignote.cbackend.runtime import runtime
 from arignote.cbackend.runtime.lapack import find_lapack
 from arignote.cbackend.runtime.sources import MEMBERS, libraries
 from arignote.optdb import Database
-from arignote.record import lazy
 
 PRODUCT = "arignote"
+KEPT = type(cache(len))
+"""The class of functions that keep their answers."""
 """The package that is held, with all inside."""
 
 CACHES = {
@@ -194,8 +196,7 @@ def _held_in(module: ModuleType) -> Iterator[_Attributes | _Table]:
 def _found_once(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Functions of a module without arguments whose answer is kept."""
     for attribute, value in list(vars(module).items()):
-        is_kept = not isinstance(value, lazy.Module) and hasattr(value, "cache_info")
-        is_kept = is_kept and value.__module__ == module.__name__
+        is_kept = isinstance(value, KEPT) and value.__module__ == module.__name__  # namespaces answer `hasattr` slowly
         if is_kept and value.__wrapped__.__code__.co_argcount == 0:
             yield f"{module.__name__}.{attribute}", value
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build.loading import ffi
 
-HEAD = declarations()
+HEAD = declarations(tables=False)
 
 
 def returning(number: int) -> str:

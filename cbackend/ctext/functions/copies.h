@@ -27,25 +27,6 @@ __attribute__((noinline, unused)) static const S *ag_tile_in_E(const S *x, i64 a
         else if (along == -1)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
-        else
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
-    }
-    return copy;
-}
-
-/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-__attribute__((noinline, unused)) static const S *ag_tile_in_twos_E(const S *x, i64 at, i64 down, i64 along,
-                                                                   i64 rows, i64 columns, S *copy)
-{
-    x += at;
-    if (along == 1) return x;
-    for (i64 i = 0; i < rows; i++) {
-        S *const row = copy + i * columns;
-        if (along == 0)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
-        else if (along == -1)
-            #pragma omp simd
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
         else if (along == 2)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];

@@ -213,7 +213,7 @@ def test_a_system_error_on_load_is_a_quiet_miss_that_keeps_the_entry(cache, monk
     assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
 
 
-@pytest.mark.parametrize("call", ["write", "fsync", "replace", "mkdir", "open"])
+@pytest.mark.parametrize("call", ["write", "fchmod", "replace", "mkdir", "open"])
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EBUSY])
 def test_a_failing_store_warns_once_and_leaves_nothing(cache, monkeypatch, call, code):
     def fail(*_: object, **__: object) -> None:

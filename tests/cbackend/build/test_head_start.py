@@ -22,7 +22,7 @@ from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.folder import WORK
 from arignote.cbackend.cache.store import Cache
 
-HEAD = declarations()
+HEAD = declarations(tables=False)
 
 
 def returning(number):
