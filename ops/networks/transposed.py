@@ -20,6 +20,8 @@ from .convolution import Convolution, _as_bias, _padded, flipped_kernels, input_
 from .patches import _product, folded
 
 __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+TO_POSITIONS = (0, 3, 4, 1, 5, 2)
+"""Order of axes that puts parts of channels (images, down, across, channels, rows, columns) next to positions."""
 
 FEWEST = 32
 """Most positions of an image for which a product takes less time than the convolutions of the phases of a stride."""
@@ -80,8 +82,10 @@ def _transposed(
         beyond = dilations[axis] * ((k or 1) - 1) + 1 + extra[axis] - sum(around[axis])
         if None not in (n, k) and (n - 1) * steps[axis] + beyond < 1:
             raise ValueError(f"{name}: no positions are left on axis {axis + 2}: padding is {around}, x {describe(x)}")
-    y: TensorVariable = transposed(x, w, steps, dilations, parts, around, extra)
-    return y if not biases else T.add(y, _as_bias(name, biases[0], w, parts))
+    for b in biases:
+        _as_bias(name, b, w, parts)  # refuses other shapes
+    y: TensorVariable = transposed(x, w, steps, dilations, parts, around, extra, *biases)
+    return y
 
 
 def _require_operands(name: str, axes: int, x: Any, w: Any, groups: int) -> None:
@@ -101,9 +105,34 @@ def _require_operands(name: str, axes: int, x: Any, w: Any, groups: int) -> None
 
 def transposed(
     x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, around: Sequence[tuple[Any, Any]],
+    extra: Sequence[int], bias: Any = None,
+) -> Any:  # fmt: skip
+    """Return the transposed convolution, plus a bias per output, for checked arguments; `around` may be negative."""
+    if groups == 1 and w.type.shape[2:] == tuple(steps) and len(steps) == 2 and max(dilations) == 1:
+        return _by_positions(x, w, steps, [(-a, o - b) for (a, b), o in zip(around, extra, strict=True)], bias)
+    y = _overlapping(x, w, steps, dilations, groups, around, extra)
+    return y if bias is None else T.add(y, T.expand_dims(bias, tuple(range(1, x.ndim - 1))))
+
+
+def _by_positions(x: Any, w: Any, steps: Sequence[int], pairs: Sequence[tuple[Any, Any]], bias: Any) -> Any:
+    """Return the result for windows that do not meet: a product of channels, whose outputs become rows and columns."""
+    (images, _, height, width), (down, across), outputs = lengths_of(x), steps, lengths_of(w)[1]
+    kernels = T.reshape(T.transpose(w, (2, 3, 1, 0)), (T.mul(outputs, down * across), lengths_of(w)[0], 1, 1))
+    y = Convolution((1, 1), (1, 1), 1)(x, kernels)
+    grows = any(n > 0 for pair in pairs for n in pair)
+    if bias is not None and not grows:
+        y = T.add(y, T.expand_dims(T.concatenate([bias] * (down * across)), (1, 2)))
+    separate = T.reshape(y, (images, down, across, outputs, height, width))
+    whole = T.reshape(T.transpose(separate, TO_POSITIONS), (images, outputs, T.mul(height, down), T.mul(width, across)))
+    whole = _resized(whole, pairs)
+    return whole if bias is None or not grows else T.add(whole, T.expand_dims(bias, (1, 2)))
+
+
+def _overlapping(
+    x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, around: Sequence[tuple[Any, Any]],
     extra: Sequence[int],
 ) -> Any:  # fmt: skip
-    """Return the transposed convolution without a bias for checked arguments; `around` may be negative."""
+    """Return the result for windows that may meet."""
     op = Convolution(tuple(steps), tuple(dilations), groups)
     known = w.type.shape[2:]
     if max(steps) == 1 and None not in known:

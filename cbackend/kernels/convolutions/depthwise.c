@@ -123,7 +123,8 @@ static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 bloc
     const direct *work = context;
     const ag_convolution *of = work->of;
     const i64 width = of->out_block;
-    strip part = {.of = of, .row = row, .end = end, .width = width, .last = 1, .x = x, .y = y};
+    strip part = {
+        .of = of, .row = row, .end = end, .width = width, .last = 1, .x = x, .y = y, .step = work->total * width};
     part.w = (const REAL *)of->w + block * width * of->kernel[0] * of->kernel[1];
     part.bias = (const REAL *)of->bias + block * width;
     if (has_own_rows(of)) sum_own_rows(&part);

@@ -50,6 +50,7 @@ typedef struct strip {
     const ag_convolution *of;
     const REAL *x, *w, *bias;
     REAL *y;
+    i64 step;            /* from a block of y to the next */
     i64 row, end, width; /* width: of the panel */
     i64 begin;           /* the panel's first output behind y, bias; w begins with it */
     i64 left, right;     /* of a listed group: its outputs, from the first block on */
@@ -86,6 +87,7 @@ typedef struct direct {
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a panel */
     epilogue after;
+    strip_slots *slots; /* NULL, or those of strips of y */
     const i64 *offsets; /* NULL, or where the channels of all groups lie, from an image and a position on */
     i64 bundle;         /* then: groups of a task, which share no block of outputs with others */
     i32 whole;          /* rows beyond the borders are read: weights are not all finite */
@@ -427,7 +429,7 @@ static void find_places(const direct *work, i64 from, i64 count, i64 *places)
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
-    const i64 block = of->out_block, block_step = work->total * block, left = work->flat ? row * work->columns : 0;
+    const i64 block = of->out_block, block_step = part->step, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
     const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
     const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
@@ -487,6 +489,14 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     part.w = (const REAL *)of->w + block * of->out_block * of->channels * positions;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
+    part.step = work->total * of->out_block;
+    const i64 from = part.row * work->columns, to = at_most(part.end * work->columns, work->total);
+    i64 slot = 0;
+    REAL *room = 0;
+    if (work->slots) {
+        slot = claim_slot(&work->slots->free), room = work->slots->y + slot * work->slots->numbers;
+        part.step = (to - from) * of->out_block, part.y = room - from * of->out_block;
+    }
     const i64 all = parts(of->channels, of->block);
     const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
     const i64 at_once = at_most(all, at_least(near, 1));
@@ -497,8 +507,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
         for (i64 row = part.row; row < part.end; row++)
             sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
     }
-    follow_strip(&work->after, image, block, blocks, part.row * work->columns,
-                 at_most(part.end * work->columns, work->total));
+    follow_strip(&work->after, image, block, blocks, from, to, room);
+    if (work->slots) __atomic_fetch_or(&work->slots->free, 1ull << slot, __ATOMIC_RELEASE);
 }
 
 #ifndef OF_PAIRS
@@ -609,7 +619,7 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     direct work = {
         .rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
-    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
+    work.after = epilogue_of(&of->after, of->y, of->images, of->blocks, of->counts, of->out_block, joined);
     work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
     work.flat = is_flat(of) && !(work.jumps && of->kind != AG_DENSE), work.jumps &= work.flat;
     if (work.flat)
@@ -636,6 +646,10 @@ static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const 
     work.height = height_of(rt, all, of->images * work.panels, work.rows, work.columns, work.total, width);
     work.strips = parts(work.rows, work.height);
     work.by_strips = positions * outputs <= FORESEEN * of->lengths[0] * of->lengths[1] * of->groups;
+    strip_slots slots = {0};
+    if (!offsets)
+        slots = slots_of(rt, &work.after, of->y, at_most(work.height * work.columns, work.total) * width, (i64)numbers);
+    work.slots = slots.numbers ? &slots : 0;
     if (all > LONG) rt->listen();
     const i64 count = of->images * work.panels * work.strips;
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);

@@ -45,7 +45,7 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
     part.end = at_most(part.row + work->height, work->rows);
     part.x = (const REAL *)of->x + image * of->x_strides[0];
     part.y = (REAL *)of->y + image * of->blocks * work->total * block;
-    part.w = of->w;
+    part.w = of->w, part.step = work->total * block;
     for (i64 g = 0; g < last; g++) {
         i64 from = g * of->outputs / block;
         const i64 to = parts((g + 1) * of->outputs, block), panels = parts(to - from, of->panel), all = to - from;
@@ -60,7 +60,7 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
     }
     const i64 begin = first * of->outputs / block;
     follow_strip(&work->after, image, begin, parts(last * of->outputs, block) - begin, part.row * work->columns,
-                 at_most(part.end * work->columns, work->total));
+                 at_most(part.end * work->columns, work->total), 0);
 }
 
 /* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks.  The table is small:

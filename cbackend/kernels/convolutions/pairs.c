@@ -110,6 +110,11 @@ static i32 run_pair(pair *work)
                            * (double)(first->counts[0] * first->counts[1]);
     const double all = numbers * (double)(first->channels * first->kernel[0] * first->kernel[1]);
     const i64 count = work->second.images * work->panels * work->strips;
+    by_blocks *second = &work->second;
+    const i64 numbers_of_y = second->images * second->blocks * second->total * second->after.width;
+    strip_slots slots = slots_of(work->rt, &second->after, second->y,
+                                 work->height * second->columns * second->after.width, numbers_of_y);
+    second->slots = slots.numbers ? &slots : 0;
     if (all > LONG) work->rt->listen();
     if (work->rt->threads > 1 && all >= ALONE) work->rt->parallel(work->rt, count, pair_task, work);
     else

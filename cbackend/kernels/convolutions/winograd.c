@@ -17,7 +17,6 @@
 
 #if !COMPLEX
 enum { MOST_EDGE = 6, MOST_POSITIONS = MOST_EDGE * MOST_EDGE, CHUNK = 16 * MOST_POSITIONS }; /* tiles times positions */
-enum { SLOTS = 64 }; /* the most strips in work at once of which each has a slot */
 
 typedef struct tiled {
     const ag_tiled_convolution *of;
@@ -46,13 +45,6 @@ static tile_strip find_strip(const tiled *work, i64 number, i64 slot)
     const i64 end = begin_of(all / work->unit, work->strips, within + 1) * work->unit;
     const i64 before = slot < 0 ? image * all + first : slot * work->most;
     return (tile_strip){image, first, end - first, (REAL *)work->of->room + before * work->numbers};
-}
-
-static i64 claim_slot(unsigned long long *free_slots)
-{
-    unsigned long long seen = __atomic_load_n(free_slots, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(free_slots, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-    return __builtin_ctzll(seen);
 }
 
 /* A vector of numbers, or the first one alone. */
@@ -283,7 +275,7 @@ static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
     }
     const i64 row = strip->first / work->across * of->tile;
     const i64 end = at_most((strip->first + strip->tiles) / work->across * of->tile, of->counts[0]);
-    follow_strip(&work->after, strip->image, block, blocks, row * of->counts[1], end * of->counts[1]);
+    follow_strip(&work->after, strip->image, block, blocks, row * of->counts[1], end * of->counts[1], 0);
 }
 
 /* A task: a strip from x to y, so that its tiles stay in the cache of one processor. */
@@ -344,7 +336,7 @@ static void convolve_tiles(const ag_runtime *rt, const ag_tiled_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     tiled work = {.of = of, .edge = of->tile + 2, .total = of->counts[0] * of->counts[1]};
-    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
+    work.after = epilogue_of(&of->after, of->y, of->images, of->blocks, of->counts, of->out_block, joined);
     if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) {
         follow_all(rt, &of->after, &work.after);
         return;

@@ -101,7 +101,7 @@ static void sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
         .rows = parts(total, at_least(1, rows.columns)),
         .columns = rows.columns,
         .total = total,
-        .after = epilogue_of(&of->after, of->images, of->blocks, of->lengths, of->block, joined),
+        .after = epilogue_of(&of->after, of->y, of->images, of->blocks, of->lengths, of->block, joined),
     };
     run_blocks(rt, &work, of->before + of->behind + 1);
     follow_all(rt, &of->after, &work.after);

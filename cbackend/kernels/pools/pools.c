@@ -130,7 +130,7 @@ static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
         .rows = of->counts[0],
         .columns = of->counts[1],
         .total = of->counts[0] * of->counts[1],
-        .after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->block, joined),
+        .after = epilogue_of(&of->after, of->y, of->images, of->blocks, of->counts, of->block, joined),
     };
 }
 

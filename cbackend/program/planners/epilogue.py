@@ -4,9 +4,9 @@
 
 So is a convolution: its outputs are rows, and all its positions columns, over which the kernel runs in its last loop.
 
-The product is computed in the memory of an output of the group, where it is overwritten element by element.  Lengths
-broadcast at run time: if the group turns out to be larger than the product, the product gets memory of its own, and the
-kernel runs after it.
+The product is computed in the memory of an output of the group, where it is overwritten element by element.  It gets
+memory of its own if no output has its dtype, as for results rounded to 16 bits, or if lengths broadcast at run time:
+where the group turns out to be larger than the product, the kernel runs after it.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
     if way is not None and way.any_lengths:
         product, group = _of_any_lengths(group)
     host = _host(group)
-    kernel = None if host is None else kernel_in_place(p, group, ((host, 0),))
+    kernel = p.kernel(group) if host is None else kernel_in_place(p, group, ((host, 0),))
     if (
         kernel is None
-        or host is None
         or way is None
         or kernel.rank > way.most_loops
         or not way.takes(made)
@@ -101,13 +100,13 @@ def _runs_along(kernel: Kernel, product: Variable) -> bool:
     )
 
 
-def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, call: Prepared, host: int) -> None:
+def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, call: Prepared, host: int | None) -> None:
     shape, dtype = call.lengths, group.inputs[0].dtype
     p.arrays[group.inputs[0]] = p.dense("", dtype, shape)  # its place is found below
     inputs = [p.arrays[group.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
     results = [p.result(node.outputs[operand.source], extents) for operand in kernel.outputs]
-    place = _place(p, dtype, shape, extents, results[host])
+    place = p.fresh(dtype, shape) if host is None else _place(p, dtype, shape, extents, results[host])
     inputs = [place if operand.source == 0 else x for operand, x in zip(kernel.inputs, inputs, strict=True)]
     p.kernels.setdefault(kernel.name, kernel)
     call.run(p, place, After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs))))

@@ -83,7 +83,7 @@ def conv_transpose(node: Node, x: Any, w: Any, bias: Any = None) -> Any:
     extra = node.attr("output_padding") or [0] * axes
     extents = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     pads = _transposed_pads(node, x, strides, extents, extra)
-    return with_bias(transposed(x, w, strides, dilations, groups, pads, extra), bias)
+    return transposed(x, w, strides, dilations, groups, pads, extra, bias)
 
 
 def _transposed_pads(

@@ -1,6 +1,7 @@
 """Channels in blocks: joins and shuffles of channels, and operands of ops after a shuffle.
 
     reshape(dimshuffle{0, 2, 1, 3, 4}(reshape(from_blocks(x))))   -->   from_blocks{shuffle}(x)
+    reshape(dimshuffle{0, 3, 4, 1, 5, 2}(reshape(from_blocks(x))))  -->   from_blocks(reshape(dimshuffle(reshape(x))))
     join(from_blocks(x), from_blocks(y))                          -->   from_blocks(join(x, y))
 
 A shuffle is kept at the end of a chain, where the weights of a convolution, or the order in which it reads channels,
@@ -14,9 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .... import ops as T
-from ....graph import Constant, Variable, dims_of
+from ....graph import Constant, Variable, dims, dims_of
 from ....ops.core.tensor import constant
 from ....ops.lowered.blocked import SWAP_GROUPS, FromBlocks
+from ....ops.networks.transposed import TO_POSITIONS
 from ....ops.networks.weights import shuffled
 from ....ops.shapes.creation import Alloc
 from ....ops.shapes.lengths import lengths_of
@@ -63,6 +65,26 @@ def shuffle_in_blocks(node: Node) -> Variable | None:
     if (between[0], *between[3:]) != (before[0], *before[2:]):
         return None
     return FromBlocks(made.op.channels, count)(made.inputs[0])
+
+
+def positions_in_blocks(node: Node) -> Variable | None:
+    """Put parts of channels next to rows and columns in blocks, as transposed convolutions without overlap do."""
+    moved = producer(node.inputs[0], DimShuffle)
+    separate = None if moved is None or moved.op.order != TO_POSITIONS else producer(moved.inputs[0], Reshape)
+    made = None if separate is None else from_blocks(separate.inputs[0])
+    if separate is None or made is None or node.out.ndim != 4:
+        return None
+    (blocks,), (images, down, across, each, *spots) = made.inputs, dims_of(separate.out)
+    size = blocks.type.shape[4]
+    if not (isinstance(down, int) and isinstance(across, int) and isinstance(each, int)) or each % size:
+        return None
+    before, wanted = dims_of(made.out), (images, each, dims.mul(spots[0], down), dims.mul(spots[1], across))
+    if before != (images, down * across * each, *spots) or dims_of(node.out) != wanted:
+        return None
+    n, _, rows, columns, _ = lengths_of(blocks)
+    parts = T.reshape(blocks, (n, down, across, each // size, rows, columns, size))
+    whole = T.transpose(parts, (*TO_POSITIONS, 6))
+    return FromBlocks(each)(T.reshape(whole, (n, each // size, *node.inputs[3:], size)))  # type: ignore[no-any-return]
 
 
 def join_in_blocks(node: Node) -> Variable | None:

@@ -10,6 +10,7 @@ of the target.  The last pass packs constant weights into the order in which the
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +34,24 @@ from ...contract import relaxes
 from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
-from .channels import DTYPES, ROUNDED, from_blocks, in_any_order, join_in_blocks, ordered, shuffle_in_blocks
+from .channels import (
+    DTYPES,
+    ROUNDED,
+    from_blocks,
+    in_any_order,
+    join_in_blocks,
+    ordered,
+    positions_in_blocks,
+    shuffle_in_blocks,
+)
+from .channels_last import (
+    blocks_of_channels_last,
+    channels_last_of_blocks,
+    channels_of_blocks_reduced,
+    channels_reduced,
+    elementwise_on_channels_last,
+    fills_blocks,
+)
 from .parts import cropped_convolution, padding_in_blocks, part_in_blocks, without_padding, written_in_blocks
 from .pools import pool_in_blocks
 
@@ -65,7 +83,13 @@ def convolution_in_blocks(node: Node) -> Variable | None:
     if blocks is not None and blocks.inputs[0].type.shape[4] == size:
         read_by, kernels = reading(made, w, blocks.op)
         return FromBlocks(outputs, blocks.op.shuffle if own else 1)(read_by(blocks.inputs[0], kernels, zeros))
-    return None if own else FromBlocks(outputs)(made(inner, w, zeros))
+    if fills_blocks(inner, size):
+        return FromBlocks(outputs)(made(ToBlocks(size)(inner), w, zeros))
+    if not own:
+        return FromBlocks(outputs)(made(inner, w, zeros))
+    if math.prod(w.type.shape[2:]) <= current().limits.pools.taps:
+        return None  # a group over views of x needs no copies
+    return FromBlocks(outputs)(made(ToBlocks(size)(inner), w, zeros))
 
 
 def fits_blocks(outputs: int, channels: int, size: int) -> bool:
@@ -113,6 +137,8 @@ def _in_blocks(v: Variable, op: FromBlocks, size: int) -> Variable | None:
     form = (*"x" * (4 - v.ndim), *range(v.ndim))
     if shape[1] == 1:
         return DimShuffle((*form, "x"))(v)
+    if fills_blocks(v, size) and op.shuffle == 1:
+        return ToBlocks(size)(v)
     if any(shape[axis] != 1 for axis in POSITIONS) or shape[1] != op.channels:
         return None
     if isinstance(v, Constant):
@@ -219,10 +245,23 @@ LAYOUT: list[Rule] = [
           formula="join(from_blocks(x), from_blocks(y)) -> from_blocks(join(x, y))"),
     _rule("local_shuffle_in_blocks", Reshape, shuffle_in_blocks, having=DimShuffle,
           formula="reshape(dimshuffle{order=(0, 2, 1, 3, 4)}(reshape(from_blocks(x)))) -> from_blocks{shuffle}(x)"),
+    _rule("local_positions_in_blocks", Reshape, positions_in_blocks, having=DimShuffle,
+          formula="reshape(dimshuffle{order=(0, 3, 4, 1, 5, 2)}(reshape(from_blocks(x))))"
+                  " -> from_blocks(reshape(dimshuffle(reshape(x))))"),
     _rule("local_reduction_in_blocks", Reduce, reduction_in_blocks, contract=ROUNDED,
           formula="sum{axes=(2, 3)}(from_blocks(x)) -> reshape(sum{axes=(2, 3)}(x))"),
     _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks, having=(FromBlocks, IncSubtensor),
           formula="blocked_convolution(pad(from_blocks(x)), w, b) -> blocked_convolution(x, w, b)"),
+    _rule("local_elementwise_on_channels_last", Pointwise, elementwise_on_channels_last, having=DimShuffle,
+          formula="f(dimshuffle{order=(0, 3, 1, 2)}(x), c) -> dimshuffle{order=(0, 3, 1, 2)}(f(x, c))"),
+    _rule("local_blocks_of_channels_last", ToBlocks, blocks_of_channels_last, having=DimShuffle,
+          formula="to_blocks(dimshuffle{order=(0, 3, 1, 2)}(x)) -> dimshuffle{order=(0, 3, 1, 2, 4)}(reshape(x))"),
+    _rule("local_channels_last_of_blocks", DimShuffle, channels_last_of_blocks,
+          formula="dimshuffle{order=(0, 2, 3, 1)}(from_blocks(x)) -> reshape(dimshuffle{order=(0, 2, 3, 1, 4)}(x))"),
+    _rule("local_channels_reduced", Reduce, channels_reduced, having=DimShuffle, contract=ROUNDED,
+          formula="sum{axes=(1,)}(dimshuffle{order=(0, 3, 1, 2)}(x)) -> sum{axes=(3,)}(x)"),
+    _rule("local_channels_of_blocks_reduced", Reduce, channels_of_blocks_reduced, contract=ROUNDED,
+          formula="sum{axes=(1,)}(from_blocks(x)) -> sum{axes=(3,)}(reshape(dimshuffle(x)))"),
     _rule("local_blocks_of_blocks", ToBlocks, blocks_cancelled, formula="to_blocks(from_blocks(x)) -> x"),
 ]  # fmt: skip
 PACKED: list[Rule] = [

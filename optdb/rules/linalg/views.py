@@ -99,14 +99,18 @@ def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[O
 
 
 def _reshaped_product(value: Variable, users: Users, product: type[Op], readers: Sequence[type[Op]]) -> Node | None:
-    """Return the reshape of a product, or of elementwise nodes of it, if these have no other reader."""
+    """Return the reshape of a product, or of elementwise nodes of it, if only such nodes and reshapes read these."""
+
+    def is_shared(v: Variable) -> bool:
+        return any(reader is None or not isinstance(reader.op, (*readers, Reshape)) for reader, _ in users(v))
+
     made = producer(value, Reshape)
-    if made is None or len(users(value)) > 1:
+    if made is None or is_shared(value):
         return None
     waiting, looked_at = [made.inputs[0]], 0
     while waiting and looked_at < DEEPEST:
         below = waiting.pop()
-        if len(users(below)) > 1:
+        if is_shared(below):
             continue
         if producer(below, product) is not None:
             return made

@@ -26,6 +26,7 @@ from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
+from ....ops.shapes.joining import Join
 from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
@@ -56,7 +57,16 @@ def reads_fewer_bytes(a: Variable, b: Variable) -> bool:
 
 
 def bits_of(v: Variable) -> Variable | None:
-    """Return the bits of the bfloat16 numbers behind a value or a constant."""
+    """Return the bits of the bfloat16 numbers behind a value, a join of such values, or a constant."""
+    join = producer(v, Join)
+    if join is None:
+        return own_bits_of(v)
+    parts = [own_bits_of(i) for i in join.inputs]
+    return None if any(p is None for p in parts) else join.op(*parts)
+
+
+def own_bits_of(v: Variable) -> Variable | None:
+    """Return the bits of the bfloat16 numbers behind a value that is no join, or a constant."""
     made = producer(v, from_bfloat16)
     if made is not None:
         return made.inputs[0]  # type: ignore[no-any-return]
@@ -128,7 +138,7 @@ ROUNDED: list[Rule] = [
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip
 PAIRS: list[Rule] = [
-    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=from_bfloat16,
+    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join),
               contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
               formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),
 ]  # fmt: skip

@@ -50,11 +50,18 @@ wide, half = T.tensor("wide", "float64", (2, 2, 9, 5, SIZE)), T.tensor("half", "
 pooled, pooled_gradient = FromBlocks(N)(half), T.tensor("pooled_gradient", "float64", (2, N, 3, 5))
 own = T.constant(np.arange(N * 6.0).reshape(N, 1, 3, 2))
 zeros = T.constant(np.zeros(N))
+tall, broad = T.tensor("tall", "float64", (2, N, 9, 8)), T.constant(np.arange(N * 49.0).reshape(N, 1, 7, 7))
 long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
 by_three = T.constant(np.arange(float(N * N * 9)).reshape(N, N, 3, 3))
 plain = Convolution((1, 1), (1, 1))
 a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
 twelve, seven = T.matrix("twelve", shape=(12, None)), T.matrix("seven", shape=(None, 7))
+last, even = T.tensor("last", "float64", (2, 6, 5, N)), T.tensor("even", "float64", (2, 1, 6, 5))
+FIRST, LAST = T.DimShuffle((0, 3, 1, 2)), T.DimShuffle((0, 2, 3, 1))
+rows_of_blocks = T.reshape(T.DimShuffle((0, 2, 3, 1, 4))(blocks), (2, 6, 5, N))
+eight = T.tensor("eight", "float64", (2, 8, 3, 5, SIZE))
+product = Dot22()(twelve, seven)
+read_twice = T.reshape(product, (3, 4, 7))
 rows = T.matrix("rows", shape=(None, 500))
 heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
 transposed = T.transpose(heads, (0, 2, 1))
@@ -134,6 +141,14 @@ def slices(v, *starts, count=N):
     """Nested sums of slices of channels."""
     first, *rest = (v[:, k : k + count] for k in starts)
     return sum(rest, first)
+
+
+def in_positions(v, down, across, each, swapped=False):
+    """Parts of channels next to rows and columns."""
+    n, _, rows, columns = v.type.shape
+    moved = T.transpose(T.reshape(v, (n, down, across, each, rows, columns)), (0, 3, 4, 1, 5, 2))
+    lengths = (rows * down, columns * across)
+    return T.reshape(moved, (n, each, *(lengths[::-1] if swapped else lengths)))
 
 
 def shuffle(v, groups):
@@ -236,7 +251,33 @@ ROWS = [
     ("local_channel_sums_in_blocks", slices(beside(x, 2, 1), 0, 1, 3, 2), FromBlocks(N)(ChannelSums(N, 2, 1)(blocks))),
     ("local_channel_sums_in_blocks", FromBlocks(N)(ChannelSums(N, 1, 0)(blocks)) + beside(x, 2, 1)[:, 3:],
      FromBlocks(N)(ChannelSums(N, 1, 1)(blocks))),
+    (
+        "local_convolution_in_blocks",  # a kernel of many positions for each channel
+        Convolution((1, 1), (1, 1), N)(tall, broad),
+        FromBlocks(N)(blocked(own=True)(ToBlocks(SIZE)(tall), broad, zeros)),
+    ),
+    ("local_elementwise_on_channels_last", T.tanh(FIRST(last)), FIRST(T.tanh(last))),
+    (
+        "local_elementwise_on_channels_last",
+        FIRST(last) * T.constant(np.arange(1.0, N + 1).reshape(N, 1, 1)) + 2.0,
+        FIRST(last * T.constant(np.arange(1.0, N + 1).reshape(1, 1, 1, N)) + 2.0),
+    ),
+    ("local_elementwise_on_channels_last", FIRST(last) / even, FIRST(last / T.reshape(even, (2, 6, 5, 1)))),
+    (
+        "local_blocks_of_channels_last",
+        ToBlocks(SIZE)(FIRST(last)),
+        T.DimShuffle((0, 3, 1, 2, 4))(T.reshape(last, (2, 6, 5, 2, SIZE))),
+    ),
+    ("local_channels_last_of_blocks", LAST(x), rows_of_blocks),
+    ("local_channels_of_blocks_reduced", T.sum(x, axis=1), T.sum(rows_of_blocks, axis=3)),
+    ("local_channels_reduced", T.max(FIRST(last), axis=1), T.max(last, axis=3)),
     ("local_shuffle_in_blocks", shuffle(x, 4), FromBlocks(N, 4)(blocks)),
+    (
+        "local_positions_in_blocks",
+        in_positions(FromBlocks(8 * SIZE)(eight), 2, 2, N),
+        FromBlocks(N)(T.reshape(T.transpose(T.reshape(eight, (2, 2, 2, 2, 3, 5, SIZE)), (0, 3, 4, 1, 5, 2, 6)),
+                                (2, 2, 6, 10, SIZE))),
+    ),
     (
         "local_weights_in_panels",
         Dot22()(rows, weights),
@@ -262,6 +303,12 @@ ROWS = [
         PAIRED(words, T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(BIAS)),
     ),
     (
+        "local_bfloat16_pairs",
+        BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(
+            T.join(0, from_bfloat16(words), from_bfloat16(words)), EVEN, T.constant(BIAS[:2])),
+        PAIRED(T.join(0, words, words), T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(BIAS)),
+    ),
+    (
         "local_axes_after_product",
         T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + c,
         T.DimShuffle(("x", 0, 1))(Dot22()(a, b) + T.DimShuffle((1, 2))(c)),
@@ -280,6 +327,11 @@ ROWS = [
         "local_reshape_after_product",
         T.exp(T.reshape(Dot22()(twelve, b), (3, 4, 7))) * np.array([[[2.0]]]),
         T.reshape(T.exp(Dot22()(twelve, b)) * 2.0, (3, 4, 7)),
+    ),
+    (
+        "local_reshape_after_product",
+        read_twice * T.tanh(read_twice),
+        T.reshape(product * T.tanh(product), (3, 4, 7)),
     ),
     (
         "local_reshape_after_convolution",
@@ -369,6 +421,7 @@ UNCHANGED = [
     ("local_axes_after_product", T.DimShuffle(("x", 1, 0))(Dot22()(a, b)) + c),
     ("local_axes_after_product", T.DimShuffle(("x", 0, 1))(a) + c),
     ("local_reshape_after_product", T.reshape(Dot22()(twelve, seven), (3, 4, 7)) + T.tensor3("several")),
+    ("local_reshape_after_product", T.tanh(read_twice) + T.sum(read_twice)),
     ("local_reshape_after_product", T.reshape(Dot22()(twelve, seven), (2, 6, 7)) + np.ones((6, 1))),
     ("local_reshape_after_product", T.exp(T.reshape(a, (3, 4, 7)))),
     ("local_reshape_after_convolution", T.reshape(plain(image, kernels), (2, N, -1)) + np.ones((N, 1))),
@@ -410,6 +463,17 @@ UNCHANGED = [
     ("local_channel_sums_in_blocks", slices(beside(x, 1, 1), 0, 1, count=N - 1)),
     ("local_channel_sums_in_blocks", slices(beside(x, 1, 1), 1) + T.exp(x)),
     ("local_shuffle_in_blocks", shuffle(FromBlocks(N, 2)(blocks), 4)),
+    ("local_elementwise_on_channels_last", FIRST(last) + T.tensor("full", "float64", (2, N, 6, 5))),
+    ("local_elementwise_on_channels_last", T.tanh(LAST(x))),
+    ("local_blocks_of_channels_last", ToBlocks(SIZE)(FIRST(last[..., 1:]))),  # the last block is filled up
+    ("local_channels_last_of_blocks", LAST(FromBlocks(N - 1)(blocks))),
+    ("local_channels_last_of_blocks", LAST(FromBlocks(N, 2)(blocks))),
+    ("local_channels_reduced", T.sum(FIRST(last), axis=2)),
+    ("local_channels_of_blocks_reduced", T.sum(x, axis=2)),
+    ("local_channels_of_blocks_reduced", T.sum(FromBlocks(N - 1)(blocks), axis=1)),
+    ("local_positions_in_blocks", in_positions(x, 2, 2, SIZE // 2)),  # half of a block for each position
+    ("local_positions_in_blocks", in_positions(FromBlocks(N, 2)(blocks), 2, 1, SIZE)),
+    ("local_positions_in_blocks", in_positions(x, 2, 1, SIZE, swapped=True)),
     ("local_shuffle_in_blocks", T.reshape(T.transpose(T.reshape(x, (2, 4, N // 4, 5, 6)), SWAPPED), (2, N, 5, 6))),
     ("local_reduction_in_blocks", T.sum(FromBlocks(N, 2)(blocks), axis=(2, 3))),
     ("local_reduction_in_blocks", T.sum(x, axis=(1, 2))),

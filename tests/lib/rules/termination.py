@@ -142,6 +142,8 @@ GONE = {
     "sum": words("local_sum_of_sparse_write"),
     "tanh": words("local_tanh_of_arctanh"),
     "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
+    "from_blocks": words("local_channels_last_of_blocks local_channels_of_blocks_reduced"),
+    "to_blocks": words("local_blocks_of_channels_last"),
 }
 """Rules after which there is an op less of this name, which no rule beside them makes."""
 
@@ -173,10 +175,11 @@ INWARDS = {
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
     "dequantize": words("local_dequantize_padding local_pool_integers"),
+    "dimshuffle": words("local_elementwise_on_channels_last"),
     "fill": words("local_fill_sink local_dimshuffle_of_fill"),
     "from_blocks": words("""
         local_elementwise_in_blocks local_join_in_blocks local_part_in_blocks local_pool_gradient_in_blocks
-        local_pool_in_blocks local_reduction_in_blocks local_write_in_blocks
+        local_pool_in_blocks local_positions_in_blocks local_reduction_in_blocks local_write_in_blocks
     """),
     "inc_subtensor": words("local_elemwise_of_padded"),
     "join": words("local_elemwise_of_join local_sum_of_join"),

@@ -127,6 +127,36 @@ def test_pairs_of_channels_are_multiplied_where_both_sides_have_16_bits(net):
     assert_array_equal(two(value), narrow(value))
 
 
+def test_joins_and_transposed_convolutions_of_16_bits_stay_in_blocks():
+    x = T.tensor("x", "float32", (1, 32, 6, 5))
+    first = T.relu(T.nn.conv2d(x, weights("before", 32, 32, 1, 1)))
+    up = T.nn.conv_transpose2d(first, weights("up", 32, 32, 2, 3), numbers(32), stride=(2, 3))
+    y = T.nn.conv2d(T.concatenate([up, T.relu(T.nn.conv2d(up, weights("beside", 32, 32, 1, 1)))], axis=1),
+                    weights("after", 16, 64, 3, 3))  # fmt: skip
+    value = numbers(1, 32, 6, 5)
+    f = ag.freeze(y, compute="bfloat16", target=pairwise(current()))
+    names = [str(n.op) for n in f.graph.order]
+    assert sum("bfloat_convolution" in name for name in names) == 3  # the first one reads images that are not in blocks
+    assert sum(name.startswith(("to_blocks", "from_blocks")) for name in names) <= 1
+    assert not any("inc_subtensor" in name for name in names)
+    assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_epilogues_that_round_have_the_bits_of_separate_nodes(rows):
+    """Results of 16 bits hold no sums, so strips of sums pass through slots: few and many rows, one and two threads."""
+    x = T.tensor("x", "float32", (2, 32, rows, 33))
+    h = T.relu(T.nn.conv2d(x, weights("a", 48, 32, 3, 3), numbers(48), padding=1))
+    own = T.relu(T.nn.conv2d(T.nn.gelu(h), weights("own", 48, 1, 3, 3), groups=48, padding=1))
+    pooled = T.nn.max_pool2d(own, 3, stride=1, padding=1)
+    y = T.to_bfloat16(T.tanh(pooled)), T.to_bfloat16(T.tanh(own) * 2)
+    value = numbers(2, 32, rows, 33)
+    plain = ag.freeze(list(y), mode=ag.Mode().excluding("fusion"))(value)
+    for threads in (1, 2):
+        for found, expected in zip(ag.freeze(list(y), threads=threads)(value), plain, strict=True):
+            assert_array_equal(found, expected)
+
+
 def test_pairs_have_the_bits_of_the_definition():
     """Every tile of columns and outputs, borders, strides, few channels, groups, blocks that are no vectors."""
     size = current().vector // 4
