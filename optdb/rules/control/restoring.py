@@ -147,7 +147,8 @@ class _Undone:
             index = entries(read.op.spec, read.inputs[1:])
             if any(isinstance(p, slice) and p != slice(None) for p in index):
                 return False
-            parts.append(overwriting.Part((*(None if isinstance(p, slice) else p for p in index), *[None] * read.out.ndim)))
+            places = [None if isinstance(p, slice) else p for p in index]
+            parts.append(overwriting.Part((*places, *[None] * (leaf.ndim - len(places)))))
         return all(any(part.covers(other) for part in parts) for other in changed)
 
     def _written_back(self, state: int) -> list[tuple[int, Any]] | None:
