@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ....ops.control.scan_ops import Scan
@@ -28,11 +28,11 @@ from .inner_graphs import admitted
 from .scan import without_constants
 
 
-class _Facts(NamedTuple):
-    natural: set[Variable]
-    """Integers that are certainly not negative."""
-    below: Mapping[Variable, set[Variable]]
-    """For a number of a step, integers that are greater."""
+class _Facts:
+    """Integers of a body that are certainly not negative; and for a number of a step, integers that are greater."""
+
+    def __init__(self, natural: set[Variable], below: Mapping[Variable, set[Variable]]) -> None:
+        self.natural, self.below = natural, below
 
     def differ(self, a: Variable, b: Variable) -> bool:
         """Whether two positions are certainly those of different elements."""

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, dims_of, rebuild
-from ....ops.control.overwriting import Part, parts_changed
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import maximum
 from ....ops.lowered.assumed import AssumeEqual
@@ -21,9 +20,11 @@ from ....ops.lowered.fused import unmarked
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import tensor_to_dim
 from ....profiling import OptimizerProfile
-from ....record import record
+from ....record import lazy, record
 from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
+
+overwriting: Any = lazy.module("....ops.control.overwriting", __package__)
 
 
 @record(kw_only=True)
@@ -73,7 +74,7 @@ def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variabl
     found = {first: restored}
     bare = _bare(first)
     found[bare] = restored
-    parts: list[Part] = []
+    parts: list[Any] = []
     while bare.owner is not None and isinstance(bare.owner.op, IncSubtensor):
         node = bare.owner
         mine, is_whole = _part(node)
@@ -84,12 +85,12 @@ def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variabl
     return {v: image for v, image in found.items() if image.type.refines(v.type)}
 
 
-def _part(node: Apply) -> tuple[Part, bool]:
+def _part(node: Apply) -> tuple[Any, bool]:
     """Return what a node writes to, with all positions for slices; and whether the slices have all positions."""
     index = entries(node.op.spec, node.inputs[2:])  # type: ignore[attr-defined]
     places = [None if isinstance(p, slice) else p for p in index]
     is_whole = all(p == slice(None) for p in index if isinstance(p, slice))
-    return Part((*places, *[None] * (node.out.ndim - len(places)))), is_whole
+    return overwriting.Part((*places, *[None] * (node.out.ndim - len(places)))), is_whole
 
 
 def _bare(v: Variable) -> Variable:
@@ -132,7 +133,7 @@ class _Undone:
     def by(self, state: int) -> bool:
         body, count = self._mine.graph, len(self._mine.traced)
         leaf = body.inputs[self._mine.states][self._state]
-        changed = parts_changed(body, leaf, body.outputs[self._state])
+        changed = overwriting.parts_changed(body, leaf, body.outputs[self._state])
         kept = self._written_back(state)
         if changed is None or kept is None:
             return False
@@ -146,7 +147,8 @@ class _Undone:
             index = entries(read.op.spec, read.inputs[1:])
             if any(isinstance(p, slice) and p != slice(None) for p in index):
                 return False
-            parts.append(Part((*(None if isinstance(p, slice) else p for p in index), *[None] * read.out.ndim)))
+            places = [None if isinstance(p, slice) else p for p in index]
+            parts.append(overwriting.Part((*places, *[None] * (leaf.ndim - len(places)))))
         return all(any(part.covers(other) for part in parts) for other in changed)
 
     def _written_back(self, state: int) -> list[tuple[int, Any]] | None:

@@ -83,6 +83,14 @@ def halved_and_bent(A):
     return np.sum(A * A)
 
 
+def bent_columns(A):
+    for i in range(A.shape[0]):
+        A[i, 0] = np.sin(A[i, 1]) * A[i, 2]
+        for k in range(1, A.shape[1]):
+            A[:, k] = np.sin(A[:, k]) * A[i, 0]
+    return np.sum(A * A)
+
+
 def smoothed(A):
     B = np.empty_like(A)
     B[0] = A[0]
@@ -119,6 +127,10 @@ def test_one_array_serves_the_loops_of_a_gradient():
     assert len(inner) == 4
     assert all(n.op is not unmarked(n.op) for n in inner)  # all of them in place
     assert not [n for n in [*forward, *backward] if n.op.name == "switch"]
+
+
+def test_columns_that_a_loop_writes_are_restored():
+    assert loops_of_gradient(bent_columns)
 
 
 def test_what_is_written_before_an_inner_loop_is_restored():
