@@ -3,7 +3,8 @@
 A choice between cheap scalars computes both (`switch`); any other computes one branch (`cond`).  A branch that writes
 elements of an array gives the elements and their index, so that the array itself is not copied:
 
-    if c: x[i] = v     -->    v, i = cond(c, (v, i), (x[0], 0));  x[i] = v
+    if c: x[i] = v       -->    v, i = cond(c, (v, i), (x[0], 0));  x[i] = v
+    if c: x[a::s] = v    -->    v, a, b, s = cond(c, (v, a, end, s), (0, 0, 0, 1));  x[a:b:s] = v
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ..ops.core.traced import adopt, number_of, operated
 from ..ops.core.tracing import Number, Trace, current
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
+from ..ops.shapes.shape import BroadcastTo
 from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
 from .undefined import Undefined, defined
@@ -34,6 +36,8 @@ from .undefined import Undefined, defined
 _CHEAP = 24
 """Most nodes of a branch whose values are computed although the other is taken."""
 _KINDS = (int, float, complex)
+_BEFORE, _BEHIND = -(2**63), 2**63 - 1
+"""Ends of slices that reach to the first element, and to the last one."""
 
 
 def line() -> str:
@@ -263,32 +267,43 @@ class _Choice:
         chain_a, chain_b = _writes(a, old), _writes(b, old)
         if (chain_a and b is old) or (chain_b and a is old):
             first = bool(chain_a and b is old)
-            steps = [self._element(node, old, first) for node in (chain_a if first else chain_b) or ()]
-        elif chain_a and chain_b and len(chain_a) == len(chain_b) == 1:
+            steps = [self._write(node, old, first) for node in (chain_a if first else chain_b) or ()]
+        elif chain_a and chain_b and len(chain_a) == len(chain_b) == 1 and chain_a[0].op == chain_b[0].op:
             n, m = chain_a[0], chain_b[0]
             pairs = zip(n.inputs[1:], m.inputs[1:], strict=True)
-            steps = [[self._placed(pair) for pair in pairs]]
+            steps = [(n.op.spec, [self._placed(pair) for pair in pairs])]
         else:
             place = self._placed((a, b))
             return place.of
-        spec = ("i",) * old.ndim
 
         def write(results: Sequence[Any]) -> Any:
             found = old
-            for places in steps:
+            for spec, places in steps:
                 value, *index = [p.of(results) for p in places]
                 found = IncSubtensor(spec, set=True)(found, value, *index)
             return found
 
         return write
 
-    def _element(self, node: Any, old: Any, first: bool) -> list[_Place]:
-        """Return the places of a value and its index; the other branch writes an element that it reads."""
-        zero = T.constant(0, "int64")
-        kept = T.getitem(old, (0,) * old.ndim)
-        mine, theirs = node.inputs[1:], [kept, *[zero] * old.ndim]
+    def _write(self, node: Any, old: Any, first: bool) -> tuple[tuple[str, ...], list[_Place]]:
+        """Return how a write indexes, and the places of its value and its index.
+
+        The other branch writes an element that it reads, or writes to no element.
+        """
+        spec, mine = node.op.spec, [_number_in(node.inputs[1]), *node.inputs[2:]]
+        zero, one = T.constant(0, "int64"), T.constant(1, "int64")
+        if _names_an_element(spec, old):
+            theirs = [T.getitem(old, (0,) * old.ndim), *[zero] * old.ndim]
+        else:
+            first_axis = spec[0] if spec else "s000"
+            start, stop, step = (e == "1" for e in first_axis[1:])
+            if not stop:
+                back = T.lt(mine[1 + start], 0) if step else False
+                mine.insert(1 + start, T.switch(back, T.constant(_BEFORE, "int64"), T.constant(_BEHIND, "int64")))
+            spec = (f"s{start:d}1{step:d}", *spec[1:])
+            theirs = [T.zeros_like(mine[0]), *[zero] * (start + 1), *[one] * step, *mine[start + step + 2 :]]
         pairs = zip(mine, theirs, strict=True)
-        return [self._placed(pair if first else pair[::-1]) for pair in pairs]
+        return spec, [self._placed(pair if first else pair[::-1]) for pair in pairs]
 
     def _chosen(self, one: Any, other: Any) -> list[Any]:
         if not self.pairs:
@@ -363,17 +378,31 @@ def _called(name: str) -> str:
 
 
 def _writes(new: Any, old: Any) -> list[Any] | None:
-    """Return the writes of single elements that make one array of another; None for other ways."""
+    """Return the writes of numbers to elements or to slices that make one array of another; None for other ways."""
     found: list[Any] = []
     while new is not old:
         node = new.owner
         if node is None or type(node.op) is not IncSubtensor or not node.op.set or len(found) >= 4:
             return None
-        if any(e != "i" for e in node.op.spec) or len(node.op.spec) != new.ndim or node.inputs[1].ndim:
+        spec = node.op.spec
+        if _number_in(node.inputs[1]) is None or not (
+            _names_an_element(spec, new) or all(e[0] == "s" for e in spec)
+        ):
             return None
         found.append(node)
         new = node.inputs[0]
     return found[::-1]
+
+
+def _names_an_element(spec: tuple[str, ...], x: Variable) -> bool:
+    return len(spec) == x.ndim and all(e == "i" for e in spec)
+
+
+def _number_in(value: Variable) -> Variable | None:
+    """Return the scalar that a value repeats, or is itself; None for other arrays."""
+    if value.ndim and value.owner is not None and type(value.owner.op) is BroadcastTo:
+        value = value.owner.inputs[0]
+    return None if value.ndim else value
 
 
 def _is_cheap(side: Any, values: Sequence[Variable]) -> bool:

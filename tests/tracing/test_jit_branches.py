@@ -1,0 +1,78 @@
+"""Branches on values that write numbers to slices of an array: the other branch writes to no element."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+
+
+def crossed_out(n):
+    prime = np.ones(n, dtype=np.bool_)
+    prime[:2] = False
+    i = 2
+    while i * i < n:
+        if prime[i]:
+            prime[i * i :: i] = False
+        i += 1
+    return prime
+
+
+def both_write(x, n):
+    for i in range(1, 6):
+        if x[i] > 0:
+            x[i::-i] = i
+        else:
+            x[:i] = -1.0
+    if x[1] > 0:
+        x[n:] = 1.0
+    else:
+        x[n:] = 2.0
+    return x
+
+
+def one_writes(x, n):
+    for i in range(3):
+        if x[i] > 0:
+            x[i : n - 1] = 2.0
+        if x[i] < 0:
+            x[:] = 1.5
+        if x[i + 1] > 0.2:
+            x[-3:] = 9.0
+    return x
+
+
+def several_writes(x, n):
+    if x[0] > 0:
+        x[1:3] = 3.0
+        x[2] = 5.0
+        x[::2] = 7.0
+    return x
+
+
+def rows(x, n):
+    q = x.reshape(2, -1)
+    for i in range(2):
+        if q[i, 0] > 0:
+            q[i:, 1::2] = i + 4.0
+        if q[1, i] > 0:
+            q[:i] = 0.0
+    return q
+
+
+@pytest.mark.parametrize("program", [both_write, one_writes, several_writes, rows])
+def test_writes_to_slices_in_branches(program):
+    jitted = ag.jit(program)
+    for seed in range(12):
+        x = np.random.default_rng(seed).standard_normal(12)
+        theirs, ours = x.copy(), x.copy()
+        np.testing.assert_array_equal(jitted(ours, 5), program(theirs, 5))
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_loop_that_writes_slices_in_a_branch_copies_no_array():
+    jitted = ag.jit(crossed_out)
+    for n in (5, 30, 200):
+        np.testing.assert_array_equal(jitted(n), crossed_out(n))
+    (trace,) = jitted.traces.values()
+    text = str(trace.function.graph)
+    assert "cond(" not in text and "inplace{op=inc_subtensor{spec=('s111',), set=True}" in text
