@@ -151,7 +151,7 @@ AXIS = (
     "T.argmin({0}, axis={a})", "T.cumsum({0}, axis={a})", "T.cumprod({0}, axis={a})", "T.var({0}, axis={a})",
     "T.sum({0}, axis={a}, keepdims=True)", "T.max({0}, axis={a}, keepdims=True)", "T.softmax({0}, axis={a})",
     "T.logsumexp({0}, axis={a})", "T.log_softmax({0}, axis={a})", "T.sort({0}, axis={a})",
-    "T.take_along_axis({0}, T.argsort({0}, axis={a}), {a})",  # positions of equal numbers are in any order
+    "T.take_along_axis({0}, T.argsort({0}, axis={a}), {a})",  # rounding may exchange positions of near numbers
     "T.flip({0}, {a})", "T.expand_dims({0}, {a})", "T.concatenate([{0}, {0}], axis={a})", "T.roll({0}, 1, axis={a})",
     "{0} - T.mean({0}, axis={a}, keepdims=True)", "T.sum(T.square({0}), axis={a})", "T.repeat({0}, 2, axis={a})",
     "T.stack([{0}, {0} + 1], axis={a})", "T.take({0}, T.constant([0, -1, 0]), axis={a})",
