@@ -26,6 +26,7 @@ import numpy as np
 from ..graph import Apply, Constant, ConstantHead, Head, Op, Variable
 from ..graph.fgraph import Use
 from ..record import record
+from ..record.cached import cached_property
 from .operators import WithOperators
 
 Users = Callable[[Variable], Sequence[Use]]
@@ -75,6 +76,10 @@ class Pattern(WithOperators):
 
     def walk(self) -> list[Pattern]:
         """This pattern and all inside it, from the root down."""
+        return self._walked
+
+    @cached_property
+    def _walked(self) -> list[Pattern]:
         found: list[Pattern] = [self]
         for k, pattern in enumerate(found):  # parts come behind their pattern, and are reached next
             found[k + 1 : k + 1] = pattern.parts

@@ -176,11 +176,8 @@ def rule(
     """
     if not isinstance(before, Applied):
         raise ValueError(f"rule {name!r}: the left side is {before}; expected an op applied to patterns")
-    functions = [p for p in before.walk() if isinstance(p, Applied) and not isinstance(p.op, (Op, OpLike))]
-    if functions:
-        raise ValueError(f"rule {name!r}: the left side has {functions[0]}, a function of values; expected ops")
     known = before.names
-    _refuse_clash(name, before)
+    values = _values_of(name, before)
     right = after if callable(after) and not isinstance(after, Pattern) else as_pattern(after)
     wanted = right.names if isinstance(right, Pattern) else _parameters(right, known)
     guard = _parameters(when, known) if when is not None else ()
@@ -191,7 +188,7 @@ def rule(
                 f"rule {name!r}: the {side} asks for {', '.join(loose)}; the left side {before} binds "
                 f"{', '.join(known) or 'no names'}"
             )
-    if not {p.name for p in before.walk() if isinstance(p, Wild)} <= {*wanted}:  # dropped operands no longer raise
+    if not values <= {*wanted}:  # dropped operands no longer raise
         contract |= relaxes("errors")
     return PatternRule(
         name=_askable(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
@@ -333,11 +330,19 @@ def _parameters_of_code(function: FunctionType, known: Sequence[str]) -> tuple[s
     return (*code.co_varnames[code.co_posonlyargcount : last], *(name for name in keywords if name not in defaults))
 
 
-def _refuse_clash(name: str, pattern: Pattern) -> None:
-    ops = {p.op.name for p in _likes(pattern)}
-    values = {w.name for w in pattern.walk() if isinstance(w, Wild)} if ops else set()
+def _values_of(name: str, pattern: Pattern) -> set[str]:
+    """Return the names of the values on a left side.  Raises ValueError for one of an op, and for functions."""
+    values, ops = set(), set()
+    for p in pattern.walk():
+        if isinstance(p, Wild):
+            values.add(p.name)
+        elif isinstance(p, Applied) and isinstance(p.op, OpLike):
+            ops.add(p.op.name)
+        elif isinstance(p, Applied) and not isinstance(p.op, Op):
+            raise ValueError(f"rule {name!r}: the left side has {p}, a function of values; expected ops")
     if values & ops:
         raise ValueError(f"rule {name!r}: {', '.join(values & ops)} names both a value and an op")
+    return values
 
 
 # --- firing

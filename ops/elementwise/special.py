@@ -73,7 +73,9 @@ def expm1(x: np.ndarray) -> np.ndarray:
         return found
     found = np.where(np.isfinite(x), found, np.exp(x) - 1)
     is_real = x.imag == 0
-    found.real[is_real] = np.expm1(x.real[is_real]) + 0.0  # no negative zero
+    infinite = is_real & ~np.isfinite(x.real)
+    found.real[infinite] = np.expm1(x.real[infinite])
+    found.real[is_real] += 0.0  # no negative zero
     found.imag[is_real] = x.imag[is_real]
     return found
 

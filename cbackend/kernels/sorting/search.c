@@ -46,7 +46,7 @@ static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32
     const i64 key = is_pair ? 0 : key_at(kind, v, at), last = is_pair || !follows ? 0 : key_at(kind, v, at - 1);
     i32 ascends = right ? last <= key : last < key;
     if (is_pair && follows) ascends = right ? !is_before(kind, v, at, v, at - 1) : is_before(kind, v, at - 1, v, at);
-    i64 low = follows & ascends ? before : 0, high = follows & !ascends ? least(before + 1, n) : n;
+    i64 low = (follows & ascends) ? before : 0, high = (follows & !ascends) ? least(before + 1, n) : n;
     while (low < high) {
         const i64 middle = (low + high) / 2;
         i32 goes_on;

@@ -161,7 +161,7 @@ INWARDS = {
     "quantize": words("local_quantize_padding local_quantize_pool"),
     "reshape": words("local_reshape_lift"),
     "subtensor": words("""
-        local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
+        local_element_of_write local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
         local_subtensor_of_convolution local_subtensor_of_padding
     """),
     "sum": words("""

@@ -168,7 +168,7 @@ FUNCTIONS = {
     "solve": (lambda a: T.linalg.solve(a, a), ONES, np.linalg.LinAlgError, "undefined, as the value"),
     "solve_triangular": (lambda a: T.linalg.solve_triangular(a, a), 0 * ONES, np.linalg.LinAlgError, "undefined"),
     "cholesky": (T.linalg.cholesky, np.zeros((2, 2)), np.linalg.LinAlgError, "undefined, as the value"),
-    "qr": (lambda a: T.linalg.qr(a)[1], ONES, np.linalg.LinAlgError, "undefined: q may be chosen"),
+    "qr": (lambda a: T.linalg.qr(a)[1], 0 * ONES, np.linalg.LinAlgError, "undefined: q may be chosen"),
     "expm": (lambda a: T.linalg.expm(a) * WEIGHTS, np.zeros((3, 3)), WEIGHTS, "differences"),
     "sqrtm, equal": (lambda a: T.linalg.sqrtm(a) * WEIGHTS, EYE, WEIGHTS / 2, "differences"),
     "logm, equal": (lambda a: T.linalg.logm(a) * WEIGHTS, EYE, WEIGHTS, "differences"),
