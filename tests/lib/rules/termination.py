@@ -161,8 +161,8 @@ INWARDS = {
     "quantize": words("local_quantize_padding local_quantize_pool"),
     "reshape": words("local_reshape_lift"),
     "subtensor": words("""
-        local_element_of_write local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
-        local_subtensor_of_convolution local_subtensor_of_padding
+        local_element_of_write local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce
+        local_subtensor_of_softmax local_subtensor_of_convolution local_subtensor_of_padding
     """),
     "sum": words("""
         local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg

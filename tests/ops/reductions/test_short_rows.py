@@ -132,7 +132,7 @@ def test_bits_do_not_depend_on_threads():
 
 
 def test_sums_of_short_rows_are_as_exact_as_numpys():
-    """With vectors of 32 bytes; in those of 64, up to seven elements of a remainder follow each other in one accumulator."""
+    """With vectors of 32 bytes; in those of 64, up to seven elements of a remainder join one accumulator."""
     x = T.matrix("x")
     f = ag.function([x], x.sum(1), target=replace(host(), vector=min(host().vector, 32)))
     rows = sample((20_000, 15), "float64") + 1
