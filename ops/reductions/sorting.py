@@ -269,7 +269,7 @@ class Unique(TensorOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         if not (self.index or self.inverse or self.counts):
-            return (_distinct(np.sort(values[0])),)
+            return (_distinct(np.sort(values[0], kind="stable")),)
         found, *numbers = np.unique(values[0], self.index, self.inverse, self.counts)  # type: ignore[call-overload]
         return found, *(np.asarray(n, dtype=np.int64) for n in numbers)
 
