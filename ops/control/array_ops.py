@@ -30,6 +30,7 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..elementwise.c_forms import NOT_LOADED
 from ..elementwise.code_digest import code_digest
 from ..elementwise.records import ELEMENTWISE, array_definition, define_array
+from ..elementwise.user_ops import derivative_row
 from ..shapes.lengths import as_length, known_length, lengths_of, tensor_to_dim
 from .batching import Examples, Flags, carried, require_shared
 from .callbacks import fitted
@@ -342,7 +343,7 @@ def array_op(
         raise TypeError(f"array_op: {name!r}: c must be the body of a C function, got {shown(c)}")
     made = ArrayDefinition(
         name, function, operands, loops, result, c, c_functions, linked, strided, dict(errors or {}),
-        _row(name, derivative, len(operands)), next(map(str, here()), ""),
+        derivative_row("array_op", name, derivative, len(operands)), next(map(str, here()), ""),
     )  # fmt: skip
     meaning, declared = code_digest(function), code_digest(result) if callable(result) else repr(result)
     facts = (name, operands, loops, c, c_functions, linked and linked.key, strided, sorted(made.errors.items()))
@@ -389,12 +390,3 @@ def _loops(name: str, dtypes: Any, arity: int, in_c: bool) -> tuple[Loop, ...]:
     if unknown:
         raise ValueError(f"array_op: {name!r}: C has no arrays of {unknown[0]}; use float32, to which they are cast")
     return tuple(loops)
-
-
-def _row(name: str, derivative: Any, arity: int) -> Sequence[Callable[..., Any] | None] | None:
-    if derivative is None:
-        return None
-    row = (derivative,) if callable(derivative) else tuple(derivative)
-    if len(row) != arity or not all(p is None or callable(p) for p in row):
-        raise TypeError(f"array_op: {name!r}: expected {arity} derivatives, one an operand; got {row!r}")
-    return row

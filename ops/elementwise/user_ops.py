@@ -109,7 +109,8 @@ def elementwise_op(
     _check_facts(name, facts)
     made = (HostElementwise if source is None else UserElementwise)(
         name, function, _rule(function, dtypes, loops), doc or inspect.getdoc(function) or f"{name}, a user's op.",
-        arity=len(operands), operands=operands, cost=cost, derivative=_row(name, derivative, len(operands)),
+        arity=len(operands), operands=operands, cost=cost,
+        derivative=derivative_row("elementwise_op", name, derivative, len(operands)),
         source=source, defined_at=next(map(str, here()), ""), **facts,
     )  # fmt: skip
     return define(_with_symbol(made, loops))
@@ -200,12 +201,13 @@ def _by_loops(loops: tuple[Loop, ...], dtypes: tuple[Operand, ...]) -> Loop:
     raise TypeError(f"expected operands that fit {' or '.join(', '.join(operands) for operands, _ in loops)}")
 
 
-def _row(name: str, derivative: Derivative | None, arity: int) -> Row | None:
+def derivative_row(called: str, name: str, derivative: Derivative | None, arity: int) -> Row | None:
+    """Return the derivatives by each operand.  Raises TypeError for another number of them; `called` is who asks."""
     if derivative is None:
         return None
     row = (derivative,) if callable(derivative) else tuple(derivative)
     if len(row) != arity or not all(p is None or callable(p) for p in row):
-        raise TypeError(f"elementwise_op: {name!r}: expected {arity} derivatives, one an operand; got {row!r}")
+        raise TypeError(f"{called}: {name!r}: expected {arity} derivatives, one an operand; got {row!r}")
     return row
 
 

@@ -203,18 +203,25 @@ def lu(
     `permute_l`: (p @ l, u).  `p_indices`: p as a vector with a = l[p] @ u.  `a`: m by n matrices.
     """
     a = finite(a, "lu", check_finite)
-    factors, pivots = outputs_of(LU(), a)
-    k = T.lengths_of(pivots)[-1]
-    lower = T.add(T.tril(factors[..., :, :k], -1), T.eye(T.lengths_of(factors)[-2], k, dtype=factors.dtype))
-    upper = T.triu(factors[..., :k, :])
-    back = T.argsort(PivotOrder()(pivots, a), axis=-1)
+    back, lower, upper = unpacked(*outputs_of(LU(), a))
     if permute_l:
         return _rows(lower, back), upper
     if p_indices:
         return back, lower, upper
     real = {"complex64": "float32", "complex128": "float64"}.get(a.dtype, a.dtype)
-    place = T.arange(T.lengths_of(back)[-1])
-    return T.cast(T.eq(expand_dims(back, -1), place), real), lower, upper
+    return T.cast(permutation(back), real), lower, upper
+
+
+def unpacked(factors: Any, pivots: Any) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
+    """(p, l, u) of the factors of `lu_factor`: l[p] @ u is the matrix, where p are positions of rows."""
+    k = T.lengths_of(pivots)[-1]
+    lower = T.add(T.tril(factors[..., :, :k], -1), T.eye(T.lengths_of(factors)[-2], k, dtype=factors.dtype))
+    return T.argsort(PivotOrder()(pivots, factors), axis=-1), lower, T.triu(factors[..., :k, :])
+
+
+def permutation(p: TensorVariable) -> TensorVariable:
+    """The bool matrices whose rows hold True at the positions `p`."""
+    return T.eq(expand_dims(p, -1), T.arange(T.lengths_of(p)[-1]))
 
 
 def cho_factor(

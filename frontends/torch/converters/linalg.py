@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
-from ....ops.linalg.lu_factors import PivotOrder
+from ....ops.linalg.lu_factors import permutation, unpacked
 from ..dtypes import as_dtype
 from ..symbols import lengths
 from ..table import Call, converter
@@ -129,12 +129,8 @@ def lu(call: Call, a: Any, *, pivot: bool = True) -> Any:
 def lu_unpack(call: Call, factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     if not (unpack_data and unpack_pivots):
         return NotImplemented
-    rows, columns = lengths(factors)[-2:]
-    least = T.minimum(rows, columns)
-    lower = T.tril(factors[..., :, :least], -1) + T.eye(rows, least, dtype=factors.dtype)
-    order = PivotOrder()(pivots - as_dtype(1, pivots.dtype), factors)
-    p = T.eq(T.arange(rows)[:, None], order[..., None, :])
-    return as_dtype(p, call.dtype), lower, T.triu(factors[..., :least, :])
+    p, lower, upper = unpacked(factors, pivots - as_dtype(1, pivots.dtype))
+    return as_dtype(permutation(p), call.dtype), lower, upper
 
 
 @converter("aten.linalg_lu_solve")

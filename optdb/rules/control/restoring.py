@@ -77,7 +77,7 @@ def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variabl
     parts: list[Any] = []
     while bare.owner is not None and isinstance(bare.owner.op, IncSubtensor):
         node = bare.owner
-        mine, is_whole = _part(node)
+        mine, is_whole = _part(node, 2)
         if parts and is_whole and bare.owner.op.set and all(mine.covers(part) for part in parts):
             found[bare] = node.with_inputs((restored, *node.inputs[1:])).out
         parts.append(mine)
@@ -85,12 +85,15 @@ def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variabl
     return {v: image for v, image in found.items() if image.type.refines(v.type)}
 
 
-def _part(node: Apply) -> tuple[Any, bool]:
-    """Return what a node writes to, with all positions for slices; and whether the slices have all positions."""
-    index = entries(node.op.spec, node.inputs[2:])  # type: ignore[attr-defined]
+def _part(node: Apply, first: int) -> tuple[Any, bool]:
+    """Return what a node reads or writes to, with all positions for slices; and whether these have all positions.
+
+    `first`: the number of the first operand that is an index.
+    """
+    index = entries(node.op.spec, node.inputs[first:])  # type: ignore[attr-defined]
     places = [None if isinstance(p, slice) else p for p in index]
     is_whole = all(p == slice(None) for p in index if isinstance(p, slice))
-    return overwriting.Part((*places, *[None] * (node.out.ndim - len(places)))), is_whole
+    return overwriting.Part((*places, *[None] * (node.inputs[0].ndim - len(places)))), is_whole
 
 
 def _bare(v: Variable) -> Variable:
@@ -144,11 +147,10 @@ class _Undone:
                 return False
             if read.op.spec != unmarked(write.op).spec or not self._same_positions(read.inputs[1:], write.inputs[2:]):
                 return False
-            index = entries(read.op.spec, read.inputs[1:])
-            if any(isinstance(p, slice) and p != slice(None) for p in index):
+            part, is_whole = _part(read, 1)
+            if not is_whole:
                 return False
-            places = [None if isinstance(p, slice) else p for p in index]
-            parts.append(overwriting.Part((*places, *[None] * (leaf.ndim - len(places)))))
+            parts.append(part)
         return all(any(part.covers(other) for part in parts) for other in changed)
 
     def _written_back(self, state: int) -> list[tuple[int, Any]] | None:
