@@ -116,6 +116,10 @@ class Op(facets.Faceted):
         """Outputs that share memory with an input: output index -> input index."""
         return {}
 
+    def may_view(self) -> dict[int, int]:
+        """Outputs that share memory with an input always, as in `views`, or for some lengths."""
+        return self.views()
+
     def destroys(self) -> dict[int, int]:
         """Outputs that may overwrite an input, destroying its value: output index -> input index."""
         return {}

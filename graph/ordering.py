@@ -1,6 +1,6 @@
 """Alias analysis: values that share memory, nodes that overwrite values, and a safe order of execution.
 
-An op says by `views()` which outputs are windows on the memory of an input and by `destroys()` which outputs are
+An op says by `may_view()` which outputs may be windows on the memory of an input and by `destroys()` which outputs are
 written over an input.  The values that are windows on one another are a *family*, named by its *root*, the value that
 all of them look at. A node that overwrites one member overwrites all, so
 
@@ -28,7 +28,7 @@ class InconsistencyError(ValueError):
 
 def says_of_memory(kind: type[Op]) -> bool:
     """Return whether ops of this class may return views or overwrite operands."""
-    return kind.views is not Op.views or kind.destroys is not Op.destroys
+    return kind.views is not Op.views or kind.may_view is not Op.may_view or kind.destroys is not Op.destroys
 
 
 class Destroyers:
@@ -69,7 +69,7 @@ class Destroyers:
 
     # --- what is said by the ops
     def _follow_views(self, node: Apply) -> None:
-        for output, source in node.op.views().items():
+        for output, source in node.op.may_view().items():
             self.root[node.outputs[output]] = self.root_of(node.inputs[source])
             self.storage[node.outputs[output]] = self.storage_of(node.inputs[source])
 

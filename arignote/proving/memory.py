@@ -68,8 +68,8 @@ class _Memory:
         return self._root.get(value, value)
 
     def enter(self, node: Apply) -> None:
-        """Note the views that a node makes."""
-        for output, source in node.op.views().items():
+        """Note the views that a node makes, or may make."""
+        for output, source in node.op.may_view().items():
             made, base = node.outputs[output], node.inputs[source]
             self._root[made] = self.root(base)
             known = self._slices.get(base, [] if base is self.root(base) else None)

@@ -14,6 +14,7 @@ from ...graph import Apply, FunctionGraph, Op, Variable, dims_of
 from ...ops.elementwise.records import Pointwise
 from ...ops.lowered.fused import Fused, unmarked
 from ...ops.reductions.reduce import Reduce
+from ...ops.reductions.unbroadcasting import SumTo
 from ...ops.shapes.indexing import IncSubtensor, Subtensor, part_dims
 from ...ops.shapes.lengths import ShapeI
 from ...ops.shapes.shape import Reshape
@@ -63,12 +64,13 @@ class _Order:
         """The places of the nodes that read elements of some memory."""
         self._writers: dict[Variable, list[int]] = {}
         for k, node in enumerate(nodes):
-            views, destroyed = node.op.views(), node.op.destroys()
+            views, destroyed = node.op.may_view(), node.op.destroys()
             for output, source in {**views, **destroyed}.items():
                 self._root[node.outputs[output]] = self.root(node.inputs[source])
             for source in destroyed.values():
                 self._writers.setdefault(self.root(node.inputs[source]), []).append(k)
-            if not isinstance(node.op, ShapeI) and (not views or isinstance(node.op, Reshape)):  # it may copy
+            reads = not views or isinstance(node.op, (Reshape, SumTo))  # they may copy
+            if reads and not isinstance(node.op, ShapeI):
                 for i in node.inputs:
                     self._readers.setdefault(self.root(i), []).append(k)
 

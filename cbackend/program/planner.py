@@ -65,8 +65,6 @@ class Planner:
         """Parts of states in which variables are computed; the input that reads the part: see parts.py."""
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
-        self.shared: set[prog.Memory] = set()
-        """Memory that a second variable shares although no op says so: it must not be overwritten."""
         self.buffers: int = 0
         self._lowered: dict[
             tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
@@ -258,7 +256,7 @@ class Planner:
         own = all(
             isinstance(m, prog.Buffer) or m in self.mutable or self.locals[m][0] != prog.POINTER for m in array.memory
         )
-        return own and array.dense and self.shared.isdisjoint(array.memory)
+        return own and array.dense
 
     def is_blas_ready(self, array: prog.Array) -> bool:
         """Whether BLAS certainly takes an array as it is: C-contiguous, perhaps transposed."""

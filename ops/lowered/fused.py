@@ -127,6 +127,9 @@ class InPlace(Lowered):
     def views(self) -> dict[int, int]:
         return self.op.views()
 
+    def may_view(self) -> dict[int, int]:
+        return self.op.may_view()
+
     def destroys(self) -> dict[int, int]:
         """Return the inputs that are overwritten: output index -> input index."""
         return dict(self.pairs)

@@ -76,6 +76,7 @@ from .fusion.pipelines import PipelineOptimizer
 from .linalg import blas, dots, factoring, packed, solving, views
 from .linalg.gemm import GemmOptimizer
 from .memory import inplace
+from .memory.copied_parts import CopyParts
 from .memory.destroy import AddDestroyHandler
 from .names import OtherName, other_names, renamed
 from .networks import attention, cropping, normalization, pooling, softmax
@@ -248,6 +249,7 @@ def register_products(db: SequenceDB) -> None:
 def register_in_place(db: SequenceDB, *tags: str) -> None:
     """Register passes that write results over operands which nothing else reads."""
     db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
+    db.register("copy_parts", CopyParts(), *tags, position=59)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
     db.register("scan_make_inplace", inplace.inplace_states(), *tags, "scanOp_make_inplace", position=65)

@@ -139,7 +139,6 @@ def plan_sum_to(p: Planner, node: Apply) -> None:
         return
     some = p.let("either", *(p.let("differ", array.lengths[k], target[k]) for k in unsettled))
     summed = _summed(p, array, target, unsettled, some)
-    p.shared.update(array.memory)
     strides = (
         p.strides(target) if array.dense else array.strides
     )  # nothing broadcast: the lengths are those of the target

@@ -19,7 +19,7 @@ from ....profiling.passes import InnerProfile
 from ....record import record
 from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
-from ..memory.destroy import AddDestroyHandler
+from ..memory.destroy import MemoryPass
 from ..memory.inplace import InplaceOptimizer
 
 
@@ -85,7 +85,7 @@ class _Runs:
             profiles.append(profile)
         found = _Runs(self.by, titles_of(found), self.budget).put_in_place(found, editor)
         for member in self.by.after:
-            inside = member.within_loops() if isinstance(member, (AddDestroyHandler, InplaceOptimizer)) else member
+            inside = member.within_loops() if isinstance(member, MemoryPass) else member
             found, profile = inside(found, editor)
             profiles.append(profile)
         before, found = (FunctionGraph(g.inputs, g.outputs) if g.updates else g for g in (graph, found))

@@ -36,19 +36,24 @@ NEAR = 64
 
 
 @record(kw_only=True)
-class AddDestroyHandler(Optimizer):
+class MemoryPass(Optimizer):
+    """Base class of the passes that decide what is overwritten."""
+
+    private: bool = False
+    """Whether the graph is the body of a loop, whose states belong to the loop."""
+
+    def within_loops(self) -> MemoryPass:
+        return replace(self, private=True)
+
+
+@record(kw_only=True)
+class AddDestroyHandler(MemoryPass):
     """Checks that the graph overwrites no value that is still needed; later passes may mark nodes as in place.
 
     Raises InconsistencyError if there is no legal order of the nodes.
     """
 
     contract: ClassVar[Contract | None] = exact
-
-    private: bool = False
-    """Whether the graph is the body of a loop, whose states belong to the loop."""
-
-    def within_loops(self) -> AddDestroyHandler:
-        return replace(self, private=True)
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         kinds = {type(node.op) for node in graph.order}
@@ -176,7 +181,7 @@ def readers_of_overwritable(order: Sequence[Apply], aliases: Destroyers) -> dict
     for node in order if writers else ():
         for root in dict.fromkeys(map(aliases.root_of, node.inputs)):
             writer = writers.get(root)
-            if writer is not None and place[writer] < place[node] and not _depends(node, writer, place):
+            if writer is not None and place[writer] < place[node] and not depends(node, writer, place):
                 found.setdefault(writer, []).append(node)
     return found
 
@@ -188,7 +193,7 @@ def _arrays_written_to(node: Apply) -> Sequence[Variable]:
     return node.inputs[:1] if isinstance(node.op, IncSubtensor) else ()
 
 
-def _depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
+def depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
     """Whether a node depends on an earlier one; so it is taken to do after NEAR nodes on the way."""
     waiting, met = [node], {node}
     while waiting:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ....graph import Apply, FunctionGraph, GraphEditor, Op, Variable
@@ -25,8 +25,8 @@ from ....ops.shapes.indexing import IncSubtensor
 from ....profiling import InplaceProfile
 from ....record import record
 from ...contract import Contract, exact
-from ...optimizers import Optimizer, Result
-from .destroy import Liveness, moved_inputs, reduced_outputs
+from ...optimizers import Result
+from .destroy import Liveness, MemoryPass, moved_inputs, reduced_outputs
 
 Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
 """Returns the (output, input) pairs that the kernel of a node supports, the best ones first."""
@@ -57,18 +57,13 @@ def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
 
 
 @record(kw_only=True)
-class InplaceOptimizer(Optimizer):
+class InplaceOptimizer(MemoryPass):
     """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one traversal."""
 
     contract: ClassVar[Contract | None] = exact
 
     kinds: tuple[type[Op], ...]
     candidates: Candidates
-    private: bool = False
-    """Whether the graph is the body of a loop, whose states belong to the loop."""
-
-    def within_loops(self) -> InplaceOptimizer:
-        return replace(self, private=True)
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         result, tally = mark(graph, self.kinds, self.candidates, self.name, editor, self.private)

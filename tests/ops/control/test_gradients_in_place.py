@@ -5,6 +5,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.program.plan import plan
 from arignote.graph import FunctionGraph
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.control.scan_ops import Scan
@@ -177,3 +178,21 @@ def test_sums_that_may_wrap_around_are_no_bounds_from_the_front(dtype, is_known)
     i = T.tensor("i", dtype, ())
     twice = i + i
     assert (twice in naturals(FunctionGraph([i], [twice]), [i])) == is_known
+
+
+def test_a_row_of_the_gradient_is_copied_and_no_array():
+    """A row and a column of a symmetric result are cleared in place, though the old row is read after that."""
+
+    def products(data):
+        found = np.zeros((data.shape[1], data.shape[1]))
+        for i in range(data.shape[1]):
+            found[i:, i] = found[i, i:] = data[:, i] @ data[:, i:]
+        return np.sum(np.tanh(found))
+
+    both, given = ag.value_and_grad(products), np.random.default_rng(0).random((5, 4)) * 0.3
+    _, slope = both(given)
+    way = np.random.default_rng(1).normal(size=(5, 4))
+    np.testing.assert_allclose(np.sum(slope * way), difference(products, [given], [way]), rtol=1e-6)
+    (trace,) = both.traces.values()
+    calls = [s for body in plan(trace.function.graph, strict=True).bodies for s in body.steps if hasattr(s, "kernel")]
+    assert [s for s in calls if s.function == "copy" and len(s.writes[0].lengths) > 1] == []

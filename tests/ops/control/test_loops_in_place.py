@@ -183,7 +183,7 @@ def test_values_in_their_parts(program, copies):
             np.testing.assert_allclose(one, other, rtol=1e-12)
     (trace,) = f.traces.values()
     (body,) = plan(trace.function.graph, strict=True).bodies
-    moves = [s for s in body.steps if type(s).__name__ == "Call" and s.kernel == "copy" and s.writes[0].lengths]
+    moves = [s for s in body.steps if type(s).__name__ == "Call" and s.function == "copy" and s.writes[0].lengths]
     assert len(moves) <= copies
 
 

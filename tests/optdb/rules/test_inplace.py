@@ -18,12 +18,14 @@ from arignote.ops.core.interpret import interpret
 from arignote.ops.core.vocabulary import vocabulary
 from arignote.ops.elementwise.records import Pointwise
 from arignote.ops.linalg.blas import Dot22, Gemm, Gemv, Ger
-from arignote.ops.lowered.fused import Fused, InPlace
+from arignote.ops.lowered.fused import Fused, InPlace, unmarked
+from arignote.ops.reductions.unbroadcasting import SumTo
 from arignote.optdb.optimizers import MergeOptimizer, SeqOptimizer, TopoOptimizer
 from arignote.optdb.rules.fusion.elementwise import FusionOptimizer
 from arignote.optdb.rules.linalg.blas import local_dot_to_dot22
 from arignote.optdb.rules.linalg.gemm import GemmOptimizer
 from arignote.optdb.rules.memory import inplace
+from arignote.optdb.rules.memory.copied_parts import CopyParts
 from arignote.optdb.rules.memory.destroy import AddDestroyHandler, Liveness
 
 GRAPHS = settings(max_examples=300)
@@ -382,6 +384,9 @@ def simulate(graph, arrays):
         if node.op.restorable:
             kept += [(operands[n], operands[n].copy()) for n in node.op.destroys().values()]
         fresh = [r if n in node.op.views() else np.array(r) for n, r in enumerate(results)]
+        for output, n in node.op.may_view().items():
+            if output not in node.op.views() and operands[n].shape == fresh[output].shape:
+                fresh[output] = operands[n]
         for output, n in node.op.destroys().items():
             check_operands(node, n, operands)
             assert operands[n].shape == fresh[output].shape
@@ -477,3 +482,50 @@ def test_readers_come_before_a_write_that_stands_first():
     want[2] += want[1] * 2
     want[1] = 0
     np.testing.assert_allclose(ag.function([a, i, j], result)(*given), want)
+
+
+def test_a_sum_to_lengths_may_be_a_view():
+    """What is summed over no axis is its operand: it is read before the operand is overwritten."""
+    t = T.dot(A, B)
+    summed = SumTo()(t, C)
+    assert Destroyers(FunctionGraph([A, B, C], [summed])).root_of(summed) is t
+    assert marked([A, B, C], [T.exp(t), summed]) == []
+    graph, _ = ELEMWISE(FunctionGraph([A, B, C], [T.sum(summed), T.exp(t)]))
+    order = [node.op.name for node in execution_order(graph)]
+    assert order.index("sum") < order.index("inplace")
+    result = T.exp(t) + 2.0 * SumTo()(T.sin(t), C)
+    values = np.ones((2, 2)), np.full((2, 2), 0.25), np.ones((2, 2))
+    want = ag.function([A, B, C], result, mode="NUMPY")(*values)
+    np.testing.assert_allclose(ag.function([A, B, C], result)(*values), want, rtol=1e-14)
+
+
+def test_a_part_that_is_read_after_a_write_is_copied():
+    """    f(x[j], set(x, v, k))   -->   the part is copied before the write, which is done in place"""
+    a, i, j = T.matrix("a"), T.lscalar("i"), T.lscalar("j")
+    x = T.exp(a)
+    written = T.set_subtensor(x[i], 0.0)
+    result = written[j] * x[i]
+    graph = FunctionGraph([a, i, j], [result, T.sum(written)])
+    found, _ = CopyParts(name="copy_parts")(graph)
+    assert [n.inputs[0].owner.op.name for n in found.order if n.op.name == "identity"] == ["subtensor"]
+    assert [unmarked(n.op).name for n in SET(found)[0].order if isinstance(n.op, InPlace)] == ["inc_subtensor"]
+    given = np.arange(6.0).reshape(3, 2), np.array(1), np.array(1)
+    for f in (ag.function([a, i, j], result, mode=mode) for mode in ("fast_run", "NUMPY")):
+        np.testing.assert_array_equal(f(*given), [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        lambda x, w, j: [w, x],  # the array is a result itself
+        lambda x, w, j: [w * x[1:]],  # a part of as many axes
+        lambda x, w, j: [w[j] * 2.0, x[j]],  # no reader follows the write
+        lambda x, w, j: [T.sum(w) * x],
+    ],
+    ids=["a result", "rows", "read before", "whole"],
+)
+def test_other_parts_are_not_copied(results):
+    a, i, j = T.matrix("a"), T.lscalar("i"), T.lscalar("j")
+    x = T.exp(a)
+    graph = FunctionGraph([a, i, j], results(x, T.set_subtensor(x[i], 0.0), j))
+    assert CopyParts(name="copy_parts")(graph)[0] is graph
