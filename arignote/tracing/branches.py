@@ -84,7 +84,7 @@ class Saved:
     def __init__(self, trace: Trace, values: tuple[Any, ...], seen: tuple[Any, ...]) -> None:
         self.trace, self.values = trace, values
         self.stored, self.guards = dict(trace.stored), dict(trace.guards)
-        self.held, self.frozen, self.depth = dict(trace.held), dict(trace.frozen), trace.depth
+        self.held, self.frozen, self.open = dict(trace.held), dict(trace.frozen), list(trace.open)
         self.checks: int = len(trace.checks)
         self.containers = contents([*values, *seen])
 
@@ -92,7 +92,7 @@ class Saved:
         """Go back.  Containers must be as they were."""
         trace = self.trace
         trace.stored, trace.guards = dict(self.stored), dict(self.guards)
-        trace.held, trace.frozen, trace.depth = dict(self.held), dict(self.frozen), self.depth
+        trace.held, trace.frozen, trace.open = dict(self.held), dict(self.frozen), list(self.open)
         del trace.checks[self.checks :]
         put(self.values)
 
@@ -136,7 +136,7 @@ def if_(
     test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], names: Sequence[str],
     get: Callable[[], tuple[Any, ...]], put: Callable[[tuple[Any, ...]], None], seen: Callable[[], tuple[Any, ...]],
 ) -> None:  # fmt: skip
-    """`if test: then  else: otherwise`; `names` are those that they hand on."""
+    """`if test: then  else: otherwise`; `names` are those that they hand on, the first of those of `get` and `put`."""
     chosen_now = truth(test)
     if isinstance(chosen_now, bool):
         (then if chosen_now else otherwise)()
@@ -182,7 +182,7 @@ class _Choice:
         bases = [b for b in {**a_stored, **b_stored} if self._written(b, a_stored, b_stored)]
         writes = [self._base(b, a_stored.get(b), b_stored.get(b), (one, other)) for b in bases]
         results = self._chosen(one, other)
-        self.put(tuple(plan(results) for plan in plans))
+        self.put((*(plan(results) for plan in plans), *self.before[len(plans) :]))
         for base, write in zip(bases, writes, strict=True):
             trace.stored[base] = write(results)
 
@@ -194,18 +194,18 @@ class _Choice:
         trace = self.trace
         self.put(self.before)
         trace.stored = dict(self.stored)
-        trace.depth += 1
+        trace.open.append(self.put)
         found: list[Any] = []
 
         def run() -> list[Any]:
             branch()
-            handles = self.get()
+            handles = self.get()[: len(self.names)]
             found.append([(v, _now(trace, v)) for v in handles])
             found.append(dict(trace.stored))
             return []
 
         side = _Branch(run)
-        trace.depth -= 1
+        trace.open.pop()
         first = side.marks.first
         stored = {b: v for b, v in found[1].items() if b.number < first}
         return side, found[0], stored
@@ -521,10 +521,17 @@ def _equal(word: str, a: Any, b: Any) -> Any:
     return a == b if word == "eq" else a != b
 
 
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
 def _contains(container: Any, value: Any) -> Any:
     if isinstance(container, Variable):
         return T.any(T.eq(container, value))
-    if type(container) in (list, tuple, set) and any(isinstance(v, Variable) for v in (value, *container)):
+    if type(container) is range and isinstance(value, Variable):
+        low, high = (min(container), max(container)) if container else (0, -1)
+        between = T.logical_and(T.ge(value, low), T.le(value, high))
+        return T.logical_and(between, T.eq(T.mod(T.sub(value, low), abs(container.step)), 0))
+    if type(container) in _CONTAINERS and any(isinstance(v, Variable) for v in (value, *container)):
         return any_of(*(True if c is value else _equal("eq", value, c) for c in container))
     return value in container
 

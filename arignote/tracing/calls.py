@@ -29,6 +29,7 @@ from ..record.frames import OWN
 from .branches import line, truth
 from .catching import Suppress, watched
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
+from .plain_values import in_python
 from .undefined import defined
 
 generators: Any = lazy.module("..generators", __name__)
@@ -49,6 +50,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
         args = (list(args[0]),)
     if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
         return ours(*args, **options)
+    if _any_symbolic([*args, *options.values(), *_members_of(getattr(f, "__self__", None))]):
+        f = in_python(f, args) or f
     if _is_of_random(f):
         f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):
@@ -60,6 +63,11 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
+
+
+def _members_of(owner: Any) -> Sequence[Any]:
+    """Return what a list or tuple holds whose method is called."""
+    return owner if type(owner) in (list, tuple) else ()
 
 
 def _is_of_random(f: Any) -> bool:

@@ -19,7 +19,7 @@ from ..graph.provenance import SourceLine, here
 from ..ops.core.tracing import current
 from ..record.frames import OWN
 from .branches import line
-from .raising import raise_if
+from .raising import REFUSED, raise_if
 
 
 class Catch(NamedTuple):
@@ -45,7 +45,7 @@ def trying(kinds: Callable[[], Any]) -> None:
 
 def caught(error: Any) -> None:
     """Begin a handler.  Raises TypeError for an error of the trace, which Python would not have raised here."""
-    if current() is None or not _is_of_trace(error):
+    if current() is None or not is_of_trace(error):
         return
     text = str(error).partition("\n")[0]
     raise TypeError(
@@ -54,10 +54,12 @@ def caught(error: Any) -> None:
     ) from error
 
 
-def _is_of_trace(error: BaseException) -> bool:
+def is_of_trace(error: BaseException) -> bool:
     """Whether code of this library raised an error, but for `raise` of the user and arithmetic of Python numbers."""
     if isinstance(error, ArithmeticError):
         return False
+    if str(error).startswith(REFUSED):
+        return True
     at: TracebackType | None = error.__traceback__
     frames: list[Any] = []
     while at is not None:
@@ -94,7 +96,7 @@ def watched(generator: Any, name: str) -> Any:
     try:
         yield from generator
     except TypeError as error:
-        if not _is_of_trace(error):
+        if not is_of_trace(error):
             raise
         text = str(error).partition("\n")[0]
         raise TypeError(

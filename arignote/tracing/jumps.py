@@ -95,6 +95,10 @@ def _assign(name: str, value: ast.expr, like: ast.AST) -> Any:
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), like)
 
 
+def _none_of(flags: list[str]) -> ast.expr:
+    return ast.Call(ast.Attribute(_load("_ag"), "none_of", ast.Load()), [*map(_load, flags)], [])
+
+
 class _Loop:
     """The flags of a loop in the making."""
 
@@ -119,10 +123,15 @@ class _Jumps:
                 last = self._branches(s, body[k + 1 :], loop)
             elif isinstance(s, _LOOPS):
                 last = self._after_loop(s, body[k + 1 :], loop)
-            elif isinstance(s, (ast.With, ast.Try)):
+            elif isinstance(s, ast.With):
                 inner = self.block(s.body, loop)
                 s.body = inner.body
-                last = self._rest([s], inner, body[k + 1 :], loop, s)
+                # It may swallow the error of what it should return.
+                last = self._rest([s], _Block([], inner.may, False), body[k + 1 :], loop, s)
+            elif isinstance(s, ast.Try):
+                last = self._rest([s], self._try(s, loop), body[k + 1 :], loop, s)
+            elif isinstance(s, ast.Match):
+                last = self._rest([s], self._match(s, loop), body[k + 1 :], loop, s)
             else:
                 last = None
                 found.append(s)
@@ -157,12 +166,58 @@ class _Jumps:
         return self._rest([s], _Block([], then.may or other.may, False), rest, loop, s)
 
     def _after_loop(self, s: Any, rest: list[ast.stmt], loop: _Loop | None) -> _Block:
-        """Return a loop, and the rest behind a test if the loop may return."""
-        endless = _is_endless(s)
-        inner, before, after = self._loop(s)
+        """Return a loop; if it may return, what follows stands behind a test.  Its `else` follows it, too."""
+        endless, otherwise = _is_endless(s), s.orelse
+        inner, before = self._loop(s)
         if loop is not None and (inner.returns or endless):
             loop.returns = True
-        return self._rest([*before, s, *after], _Block([], inner.returns or endless, endless), rest, loop, s)
+        if otherwise and inner.breaks:
+            otherwise = [ast.copy_location(ast.If(_none_of([inner.broken]), otherwise, []), otherwise[0])]
+        after = _Block([], inner.returns or endless, endless)
+        if not otherwise or endless:
+            return self._rest([*before, s], after, rest, loop, s)
+        rest = [*otherwise, *rest]
+        tail = self._guarded([], rest, loop, s) if after.may else self.block(rest, loop)
+        return _Block([*before, s, *tail.body], True, tail.must)
+
+    def _try(self, s: ast.Try, loop: _Loop | None) -> _Block:
+        """Rewrite the blocks of a `try`: a jump of the body skips `else`, and one of `finally` takes its place."""
+        body = self.block(s.body, loop)
+        s.body = body.body
+        handlers = [self.block(h.body, loop) for h in s.handlers]
+        for handler, block in zip(s.handlers, handlers, strict=True):
+            handler.body = block.body
+        otherwise = self._rest([], body, s.orelse, loop, s) if body.may else self.block(s.orelse, loop)
+        s.orelse = otherwise.body
+        final = self._final(s.finalbody, loop)
+        s.finalbody = final.body
+        may = any(block.may for block in (body, *handlers, otherwise, final))
+        ends = body.must or (not body.may and otherwise.must)
+        return _Block([], may, final.must or (ends and all(block.must for block in handlers)))
+
+    def _final(self, body: list[ast.stmt], loop: _Loop | None) -> _Block:
+        """Rewrite a `finally`: a jump there takes the place of one before it."""
+        if not any(isinstance(n, _JUMPS) for s in body for n in _own(s)):
+            return self.block(body, loop)
+        flags = [DONE] if loop is None else [DONE, loop.broken, loop.skipped]
+        self.has_done = True
+        if loop is not None:
+            loop.breaks = loop.skips = True
+        kept, false = [f"{f}_before" for f in flags], ast.Constant(False)
+        block = self.block(body, loop)
+        jumped = ast.copy_location(ast.If(_none_of(flags), [
+            _assign(f, _load(k), body[0]) for f, k in zip(flags, kept, strict=True)
+        ], []), body[0])  # fmt: skip
+        first = [_assign(k, _load(f), body[0]) for f, k in zip(flags, kept, strict=True)]
+        return _Block([*first, *(_assign(f, false, body[0]) for f in flags), *block.body, jumped], True, block.must)
+
+    def _match(self, s: Any, loop: _Loop | None) -> _Block:
+        blocks = [self.block(case.body, loop) for case in s.cases]
+        for case, block in zip(s.cases, blocks, strict=True):
+            case.body = block.body or [ast.copy_location(ast.Pass(), s)]
+        last = s.cases[-1]
+        whole = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        return _Block([], any(b.may for b in blocks), whole and all(b.must for b in blocks))
 
     def _guarded(self, found: list[ast.stmt], rest: list[ast.stmt], loop: _Loop | None, s: ast.stmt) -> _Block:
         """Return the rest of a block behind a test of the flags."""
@@ -171,10 +226,9 @@ class _Jumps:
         tail = self.block(rest, loop)
         flags = [] if loop is None else [loop.broken, loop.skipped]
         self.has_done = True
-        call = ast.Call(ast.Attribute(_load("_ag"), "none_of", ast.Load()), [*map(_load, flags), _load(DONE)], [])
         if loop is not None:
             loop.breaks = loop.skips = True
-        guard = ast.copy_location(ast.If(call, tail.body, []), s)
+        guard = ast.copy_location(ast.If(_none_of([*flags, DONE]), tail.body, []), s)
         return _Block([*found, guard], True, tail.must)
 
     def _jump(self, s: Any, loop: _Loop | None) -> list[ast.stmt]:
@@ -193,8 +247,8 @@ class _Jumps:
         loop.skips = True
         return [_assign(loop.skipped, true, s)]
 
-    def _loop(self, s: Any) -> tuple[_Loop, list[ast.stmt], list[ast.stmt]]:
-        """Rewrite a loop; return it, the statements before it and those after it."""
+    def _loop(self, s: Any) -> tuple[_Loop, list[ast.stmt]]:
+        """Rewrite a loop without its `else`; return it, and the statements before it."""
         self.loops += 1
         loop = _Loop(self.loops)
         block = self.block(s.body, loop)
@@ -202,14 +256,5 @@ class _Jumps:
         s.body = [*false, *block.body] or [ast.copy_location(ast.Pass(), s)]
         s._flags = [loop.broken] * loop.breaks + [DONE] * loop.returns
         before = [_assign(loop.broken, ast.Constant(False), s)] if loop.breaks else []
-        after: list[ast.stmt] = []
-        if s.orelse:
-            other = self.block(s.orelse, None)
-            after = other.body
-            if s._flags:
-                call = ast.Call(
-                    ast.Attribute(_load("_ag"), "none_of", ast.Load()), [_load(f) for f in s._flags], []
-                )
-                after = [ast.copy_location(ast.If(call, after, []), s)]
-            s.orelse = []
-        return loop, before, after
+        s.orelse = []
+        return loop, before

@@ -71,10 +71,14 @@ def assigned_in(body: list[ast.stmt]) -> list[str]:
             found.update((a.asname or a.name.partition(".")[0], None) for a in node.names)
         elif kind is ast.ExceptHandler and node.name:
             found[node.name] = None
+        elif kind in _CAPTURES and (node.rest if kind is ast.MatchMapping else node.name):
+            found[node.rest if kind is ast.MatchMapping else node.name] = None
         waiting += reversed(parts_of(node))
     return list(found)
 
 
+_CAPTURES = frozenset((ast.MatchAs, ast.MatchStar, ast.MatchMapping))
+"""Patterns that may assign a name."""
 _NAMED = frozenset((ast.FunctionDef, ast.ClassDef))
 _CLOSED = frozenset((ast.Lambda, *_COMPREHENSIONS))
 """Expressions with a scope of their own."""
@@ -191,7 +195,7 @@ def _names_of(s: ast.stmt) -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(reads), tuple(assigns)
 
 
-_BINDING = frozenset((*_NAMED, *_CLOSED, ast.Import, ast.ImportFrom, ast.ExceptHandler))
+_BINDING = frozenset((*_NAMED, *_CLOSED, ast.Import, ast.ImportFrom, ast.ExceptHandler, *_CAPTURES))
 """Nodes that assign names in other ways, or have a scope of their own."""
 
 
@@ -220,8 +224,8 @@ def _mark_one(statement: ast.stmt, after: set[str], always: set[str], known: _Kn
         live = after | (_of_block(s.body, known).needs - targets) | test | set(s._flags)
         s._live = live | always
         _mark(s.body, live, always, known)
-    elif type(s) in (ast.With, ast.Try):
+    elif type(s) in (ast.With, ast.Try, ast.Match):
         inner = after | _of_statement(s, known).reads
-        for block in (s.body, *(h.body for h in getattr(s, "handlers", ())), getattr(s, "orelse", ()),
-                      getattr(s, "finalbody", ())):  # fmt: skip
-            _mark(list(block), inner, always, known)
+        parts = [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]
+        for within in (getattr(p, name, ()) for p in parts for name in ("body", "orelse", "finalbody")):
+            _mark(list(within), inner, always, known)

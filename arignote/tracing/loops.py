@@ -298,14 +298,14 @@ class _Loop:
         trace.stored.update(self.bases)
         self.put(tuple(values))
         self.start = tuple(values)
-        trace.depth += 1
+        trace.open.append(self.put)
         try:
             with comparing(), marking() as self.marks:
                 found = step()
                 self.ends = self.get()
                 self.values = [_now(trace, v) for v in self.ends]
         finally:
-            trace.depth -= 1
+            trace.open.pop()
         self.after = {b: v for b, v in trace.stored.items() if b.number < self.first}
         self.inner = {b for b in trace.stored if b.number >= self.first}
         return found

@@ -22,14 +22,14 @@ def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for s in body:
         if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
-            for part in [s, *getattr(s, "handlers", ())]:
+            for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
                 for name in ("body", "orelse", "finalbody"):
                     if isinstance(getattr(part, name, None), list):
                         setattr(part, name, plainer(getattr(part, name), assigns))
         if assigns and isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
             found.append(_endless(s))
             continue
-        found += [*(_hoisted(s) if assigns else ()), _checked(s) or s]
+        found += [*(_hoisted(s) if assigns else ()), *(_checked(s) or [s])]
     return found
 
 
@@ -120,17 +120,46 @@ def _endless(s: ast.While) -> ast.stmt:
     return ast.copy_location(ast.While(ast.Constant(True), [*before, end, *s.body], []), s)  # type: ignore[no-any-return]
 
 
-def _checked(s: Any) -> Any:
-    """Return a statement that only checks as a call; None for others."""
+def _checked(s: Any) -> list[ast.stmt] | None:
+    """Return a statement that checks as a call, and what it does otherwise; None for other statements."""
     if isinstance(s, ast.Assert):
-        name, test, made = "require", s.test, s.msg if s.msg is not None else ast.Constant("")
-    elif isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Raise):
-        raised = s.body[0]
-        if raised.exc is None or raised.cause is not None:
-            return None
-        name, test, made = "raise_if", s.test, raised.exc
-    else:
+        return [_check("require", s.test, s.msg if s.msg is not None else ast.Constant(""), s)]
+    if not isinstance(s, ast.If):
         return None
+    error = _error_of(s.body)
+    if error is not None:
+        return [_check("raise_if", s.test, error, s), *s.orelse]
+    error = _error_of(s.orelse)
+    if error is not None:
+        return [_check("raise_if", ast.copy_location(ast.UnaryOp(ast.Not(), s.test), s.test), error, s), *s.body]
+    return None
+
+
+def _error_of(body: list[ast.stmt]) -> ast.expr | None:
+    """Return what a block raises that does nothing else but name texts for it; None for other blocks."""
+    if not body or not isinstance(body[-1], ast.Raise) or body[-1].exc is None or body[-1].cause is not None:
+        return None
+    texts: dict[str, ast.expr] = {}
+    for s in body[:-1]:
+        is_text = isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)
+        if not is_text or not isinstance(s.value, (ast.Constant, ast.JoinedStr)):  # type: ignore[attr-defined]
+            return None
+        texts[s.targets[0].id] = s.value  # type: ignore[attr-defined]
+    return _Texts(texts).visit(body[-1].exc)  # type: ignore[no-any-return]
+
+
+class _Texts(ast.NodeTransformer):
+    """Texts in the place of their names."""
+
+    def __init__(self, texts: dict[str, ast.expr]) -> None:
+        self.texts: dict[str, ast.expr] = texts
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return self.texts.get(node.id, node)
+
+
+def _check(word: str, test: ast.expr, error: ast.expr, like: ast.stmt) -> ast.stmt:
     none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    function = ast.Attribute(ast.Name("_ag", ast.Load()), name, ast.Load())
-    return ast.copy_location(ast.Expr(ast.Call(function, [test, ast.Lambda(none, made)], [])), s)
+    function = ast.Attribute(ast.Name("_ag", ast.Load()), word, ast.Load())
+    call = ast.Call(function, [test, ast.copy_location(ast.Lambda(none, error), like)], [])
+    return ast.copy_location(ast.Expr(call), like)

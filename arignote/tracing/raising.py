@@ -16,6 +16,7 @@ from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
 from .branches import decided, line, not_, truth
+from .plain_values import showing
 
 
 def raise_if(test: Any, error: Callable[[], Any]) -> None:
@@ -24,7 +25,7 @@ def raise_if(test: Any, error: Callable[[], Any]) -> None:
     if found is False:
         return
     if found is True:
-        raise raised(error())
+        raise raised(error)
     trace: Any = current()
     if not trace.of_call:
         bool(test)  # a variable has none, and says so
@@ -33,9 +34,9 @@ def raise_if(test: Any, error: Callable[[], Any]) -> None:
         if known is None:
             raise _refused()
         if known:
-            raise error()
+            raise showing(error)
         return
-    trace.checks.append(_check(error())(T.constant(True), T.logical_not(found)))
+    trace.checks.append(_check(showing(error))(T.constant(True), T.logical_not(found)))
 
 
 def require(test: Any, message: Callable[[], Any]) -> None:
@@ -43,12 +44,12 @@ def require(test: Any, message: Callable[[], Any]) -> None:
     raise_if(not_(test), lambda: AssertionError(*filter(None, (message(),))))
 
 
-def raised(error: Any) -> Any:
+def raised(error: Callable[[], Any]) -> Any:
     """Return what `raise` raises.  Raises TypeError in a loop or branch that depends on values."""
     trace = current()
     if trace is not None and trace.depth:
         raise _refused()
-    return error
+    return showing(error)
 
 
 def _check(error: Any) -> Check:
@@ -63,8 +64,10 @@ def _check(error: Any) -> Check:
     return Check(str(made.args[0]) if len(made.args) == 1 else str(made), name)
 
 
+REFUSED = "raise in a loop or branch that depends on values"
+
+
 def _refused() -> TypeError:
     return TypeError(
-        "raise in a loop or branch that depends on values: a compiled loop cannot stop so; let it compute whether, and "
-        f"raise after it{line()}"
+        f"{REFUSED}: a compiled loop cannot stop so; let it compute whether, and raise after it{line()}"
     )

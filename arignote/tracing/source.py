@@ -15,7 +15,7 @@ import copy
 import inspect
 import linecache
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -29,7 +29,9 @@ from .plainer import holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
-_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance"))
+_SPEAKING = frozenset(("warnings", "logging", "logger", "log", "LOG", "LOGGER", "_logger"))
+"""Names whose methods make texts for people, as `print` does."""
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
     ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise, ast.Try,
@@ -253,6 +255,9 @@ class _Function:
         self.flows = any(isinstance(n, (ast.For, ast.While, ast.If)) for n in nodes)
         self.locals: set[str] = set()
         """The names that are assigned, parameters among them."""
+        inner = (s for n in nodes[1:] if isinstance(n, ast.FunctionDef) for s in nodes_of(n))
+        self.shared: set[str] = {name for s in inner if isinstance(s, ast.Nonlocal) for name in s.names}
+        """The names that functions inside assign, of this function and of those around it."""
 
     def write(self) -> None:
         node = self.node
@@ -266,6 +271,9 @@ class _Function:
                 ast.copy_location(ast.Assign([_name(n, True)], _ag("Undefined", ast.Constant(n))), node)
                 for n in assigned if n not in self.parameters and n not in self.foreign
             ]
+        self.shared &= self.locals - self.foreign
+        for word, names in (("owns", self.shared), ("assigns", self.outer)):
+            first += [ast.copy_location(ast.Expr(_ag(word, _lambda(_name(n)))), node) for n in sorted(names)]
         node.body = [*docstring, *first, *self.statements(body)]
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -287,8 +295,11 @@ class _Function:
             return [s]
         if isinstance(s, ast.AugAssign):
             return self._augmented(s)
+        if isinstance(s, ast.AnnAssign) and s.simple:  # a name of an outer function takes no annotation
+            name = ast.Name(s.target.id, ast.Store())  # type: ignore[union-attr]
+            return self._assigned(ast.Assign([name], s.value)) if s.value is not None else [ast.Pass()]
         if isinstance(s, ast.Raise) and s.exc is not None:
-            s.exc = _ag("raised", self.value(s.exc))
+            s.exc = _ag("raised", _lambda(self.value(s.exc)))
             return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
@@ -305,6 +316,8 @@ class _Function:
                 for item in field:
                     if isinstance(item, ast.withitem):
                         item.context_expr = self.value(item.context_expr)
+                    elif isinstance(item, ast.match_case):
+                        item.guard, item.body = self.value(item.guard), self.statements(item.body)
         return [s]
 
     def _try(self, s: ast.Try) -> list[ast.stmt]:
@@ -373,14 +386,18 @@ class _Function:
         self.count += 1
         return f"_ag_{word}{self.count}"
 
-    def _state(self, names: list[str]) -> tuple[list[ast.stmt], list[ast.expr]]:
-        """Return the functions that read and set some variables, and the arguments that hand them over."""
+    def _state(self, names: list[str], kept: Sequence[str] = ()) -> tuple[list[ast.stmt], list[ast.expr]]:
+        """Return the functions that read and set some variables and then `kept`, and the arguments that hand them over.
+
+        `kept` have no reader after the statement.
+        """
         get, put = self._new("get"), self._new("set")
-        values = ast.Tuple([_name(n) for n in names], ast.Load())
-        targets = ast.Tuple([_name(n, True) for n in names], ast.Store())
+        every = [*names, *kept]
+        values = ast.Tuple([_name(n) for n in every], ast.Load())
+        targets = ast.Tuple([_name(n, True) for n in every], ast.Store())
         reader = _def(get, [], [ast.Return(values)], [])
-        body: list[ast.stmt] = [ast.Assign([targets], _name("_ag_values"))] if names else []
-        writer = _def(put, ["_ag_values"], body, names)
+        body: list[ast.stmt] = [ast.Assign([targets], _name("_ag_values"))] if every else []
+        writer = _def(put, ["_ag_values"], body, every)
         shown = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
         return [reader, writer], [shown, _name(get), _name(put)]
 
@@ -390,7 +407,8 @@ class _Function:
         names = [n for n in own if n in live]
         test = self.value(s.test)
         then, other = self._new("then"), self._new("else")
-        defs, state = self._state(names)
+        # Each branch begins with the values from before it, which the other one may assign.
+        defs, state = self._state(names, [n for n in own if n not in live and n in s._reads])  # type: ignore[attr-defined]
         self._see(s, defs, state)
         return [
             _def(then, [], self.statements(s.body), own), _def(other, [], self.statements(s.orelse), own), *defs,
@@ -398,8 +416,10 @@ class _Function:
         ]  # fmt: skip
 
     def _own(self, s: ast.stmt) -> list[str]:
-        """Return the names that a statement assigns, but for temporary ones of this module."""
-        return [n for n in s._assigned if n not in self.foreign or n in self.outer]  # type: ignore[attr-defined]
+        """Return the names that a statement assigns, or functions that it may call; not those of this module."""
+        own = [n for n in s._assigned if n not in self.foreign or n in self.outer]  # type: ignore[attr-defined]
+        calls = self.shared and any(isinstance(n, ast.Call) for n in nodes_of(s))
+        return [*own, *(n for n in sorted(self.shared) if n not in own)] if calls else own
 
     def _loop(self, s: Any) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
         live = s._live
@@ -466,12 +486,36 @@ class _Expressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
         self.generic_visit(node)
+        if _speaks(node.func) and not any(isinstance(n, ast.NamedExpr) for n in nodes_of(node)):
+            return ast.copy_location(_ag("showing", _lambda(node)), node)
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
 
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        node.keys = [k if k is None or isinstance(k, ast.Constant) else _ag("hashed", k) for k in node.keys]
+        return node
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        node.elts = [e if isinstance(e, (ast.Constant, ast.Starred)) else _ag("hashed", e) for e in node.elts]
+        return node
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        self.generic_visit(node)
+        node.key = _ag("hashed", node.key)
+        return node
+
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        self.generic_visit(node)
+        node.elt = _ag("hashed", node.elt)
+        return node
+
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, (ast.Name, ast.Call, ast.BinOp)):
+            return ast.copy_location(_ag("item", node.value, node.slice), node)
         joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
         return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
@@ -501,6 +545,13 @@ class _Expressions(ast.NodeTransformer):
         node.iter = _ag("items", node.iter)
         node.ifs = [_ag("kept", test) for test in node.ifs]
         return node
+
+
+def _speaks(function: ast.expr) -> bool:
+    """Whether a call makes texts for people alone."""
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id in _SPEAKING
+    return isinstance(function, ast.Name) and function.id == "print"
 
 
 def _is_ag(e: ast.expr) -> bool:

@@ -4,13 +4,15 @@
     for_, while_, items, kept               loops.py
     call, call_writing, joined              calls.py
     raise_if, raised, require               raising.py
+    hashed, showing                         plain_values.py
     trying, caught                          catching.py
-    set_item, change_item, set_attribute, change_attribute, returned, Undefined    here
+    item, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,15 @@ from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, o
 from .calls import call, call_writing, joined
 from .catching import caught, trying
 from .loops import for_, items, kept, while_
+from .plain_values import key as hashed
+from .plain_values import showing
 from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [
-    "Undefined", "and_", "any_of", "call", "call_writing", "caught", "change_attribute", "change_item", "choice",
-    "compare", "for_", "if_", "items", "joined", "kept", "none_of", "not_", "or_", "raise_if", "raised", "require",
-    "returned", "set_attribute", "set_item", "slice", "trying", "while_",
+    "Undefined", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute", "change_item",
+    "choice", "compare", "for_", "hashed", "if_", "item", "items", "joined", "kept", "none_of", "not_", "or_", "owns",
+    "raise_if", "raised", "require", "returned", "set_attribute", "set_item", "showing", "slice", "trying", "while_",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
@@ -41,6 +45,8 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     if isinstance(x, Variable) and current() is not None:
         stored_item(x, key, value)
         return
+    if isinstance(x, dict):
+        key = hashed(key)
     if _is_plain_array(x) and (_holds_variable(key) or _holds_variable(value) or _in_branch()):
         raise TypeError(
             f"x[...] = v: x is an array made outside of the traced function; pass it as an argument, or make it in the "
@@ -49,9 +55,16 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     x[key] = value
 
 
+def item(x: Any, key: Any) -> Any:
+    """`x[key]`, where the key is no slice."""
+    return x[hashed(key) if isinstance(x, dict) else key]
+
+
 def change_item(x: Any, key: Any, word: str, value: Any) -> None:
     """`x[key] += value` and the like; the index is evaluated once."""
     defined(x), defined(value)
+    if isinstance(x, dict):
+        key = hashed(key)
     old = x[key]
     if isinstance(x, Variable) and isinstance(old, Variable) and current() is not None:
         new = getattr(operator, word)(old, value)
@@ -90,6 +103,38 @@ def set_attribute(x: Any, name: str, value: Any) -> None:
 def change_attribute(x: Any, name: str, word: str, value: Any) -> None:
     """`x.name += value` and the like."""
     set_attribute(x, name, getattr(operator, "i" + word.rstrip("_"))(getattr(x, name), value))
+
+
+def owns(variable: Callable[[], Any]) -> None:
+    """Begin a function with a variable that functions inside it assign."""
+    trace = current()
+    if trace is not None:
+        cell = _cell(variable)
+        trace.owners[id(cell)] = trace.depth, cell
+
+
+def assigns(variable: Callable[[], Any]) -> None:
+    """Begin a function that assigns a variable of one around it.
+
+    Raises TypeError in a loop or branch that does not know of it: each branch begins with the values from before it.
+    """
+    trace = current()
+    if trace is None:
+        return
+    cell = _cell(variable)
+    first, _ = trace.owners.get(id(cell), (0, cell))
+    closures = [getattr(put, "__closure__", None) or () for put in trace.open[first:]]
+    if any(all(one is not cell for one in closure) for closure in closures):
+        raise TypeError(
+            f"{variable.__code__.co_freevars[0]}, a variable of an outer function, is assigned by a function that is "
+            f"called in a loop or branch that depends on values; return its value{line()}"
+        )
+
+
+def _cell(variable: Callable[[], Any]) -> Any:
+    """Return the cell of the only variable that a function reads."""
+    (cell,) = variable.__closure__  # type: ignore[attr-defined, misc]
+    return cell
 
 
 def returned(value: Any) -> Any:

@@ -25,7 +25,7 @@ from ..ops.shapes.lengths import tensor_to_dim
 from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
-from .catching import Catch
+from .catching import Catch, is_of_trace
 from .scopes import Scope
 from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
@@ -169,11 +169,13 @@ def traced(
         ways += [_By(NUMBERS_HELD, varying, True)]
     first: Exception | None = None
     while True:
-        trial = _Tracing(scope, options, arguments, ways.pop(0), keeps, writing or Writing())
+        way = ways.pop(0)
+        trial = _Tracing(scope, options, arguments, way, keeps, writing or Writing())
         try:
             return trial.traced(structure)
         except Exception as error:
-            first = first or error
+            if first is None or (way.integers and is_of_trace(first) and not is_of_trace(error)):
+                first = error  # the last way has Python's integers, for which the function itself raises
             arguments.forget(leaves, objects)
         readings = trial.objects.readings
         ways = [way for way in ways if way.integers or way.differs(readings)]

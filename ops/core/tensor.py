@@ -31,11 +31,10 @@ from .traced import (
     applied,
     class_of,
     first_length,
-    held,
+    in_text,
     is_of_call,
     lengths,
     line,
-    number_of,
     own_array,
     python_number,
 )
@@ -353,10 +352,10 @@ class TracedVariable(TensorVariable):
         return python_number(T.ravel(self)[at] if not isinstance(at, tuple) and self.ndim != 1 else self[at])
 
     def __format__(self, form: str) -> str:
-        known = number_of(self) if is_of_call() and not asked_by_us() else None
-        if known is None or known.known is None:
-            return super().__format__(form)
-        return format(held(known.known), form)
+        return super().__format__(form) if asked_by_us() else in_text(self, form)
+
+    def __str__(self) -> str:
+        return repr(self) if asked_by_us() else in_text(self)
 
     def tolist(self) -> Any:
         """The elements as Python numbers in nested lists; the lengths are those of the call."""

@@ -206,6 +206,19 @@ def held(known: Known) -> Any:
     return known.value
 
 
+def in_text(x: Any, form: str = "") -> str:
+    """The text of a variable in a text of the user: of a number of the call that of its value.
+
+    Of others it is what they are if the text is for people.  Raises TypeError otherwise.
+    """
+    trace, number = tracing.current(), number_of(x)
+    if number is not None and number.known is not None and trace is not None and trace.of_call:
+        return format(held(number.known), form)
+    if trace is None or not trace.of_call or trace.showing:
+        return repr(x)
+    raise x._without("text", "print(x), which says what it is, or the value that the function returns")
+
+
 def python_number(x: Any) -> Any:
     """An element of an array as the Python number that NumPy's `item` makes of it."""
     trace, kind = tracing.current(), _KINDS.get(x.type.kind)

@@ -82,7 +82,9 @@ class Trace:
     held       the arrays that must not be used any more, and why
     frozen     the arrays that must not be written any more, and why
     truths     the comparisons of Python numbers of the call
-    depth      the number of loops and branches around the statement that is traced
+    open       for each loop and branch around the statement that is traced, what sets its variables
+    owners     `depth` when a function began whose variable functions inside assign, and the cell, by its id
+    showing    whether a text is made for people: of an error, or to be printed
     layouts    the strides of arguments that are not in C order, and the guard that requires them
     read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
@@ -109,7 +111,9 @@ class Trace:
         self.read_only: set[Variable] = set()
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
         self.dim_of: Callable[[Variable], Dim] | None = None
-        self.depth: int = 0
+        self.open: list[Callable[..., None]] = []
+        self.owners: dict[int, tuple[int, Any]] = {}
+        self.showing: int = 0
         self.guards: dict[str, None] = {}
         self.inlined: Callable[[Any], Callable[..., Any]] | None = None
         self.sourceless: Callable[[], str] = str
@@ -120,6 +124,11 @@ class Trace:
         self.checkpoint: Any = None
         self.catches: list[Any] = []
         self._tokens: list[Token[Trace | None]] = []
+
+    @property
+    def depth(self) -> int:
+        """The number of loops and branches around the statement that is traced."""
+        return len(self.open)
 
     def __enter__(self) -> Trace:
         self._tokens.append(_current.set(self))

@@ -1,0 +1,109 @@
+"""Python's own values of numbers of the call, where Python needs them: texts, keys of dicts, members of sets and lists.
+
+    f"{n}"    {n: 1}    len({n, m})    [1, 2].index(n)    -->    the same with the value of n, which becomes a guard
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..graph import Variable
+from ..ops.core.call_lengths import Length
+from ..ops.core.traced import held, number_of
+from ..ops.core.tracing import current
+from ..tree import flat, unflat
+from .branches import line
+
+_KINDS: dict[type, type] = {
+    **dict.fromkeys((dict, Counter, OrderedDict, defaultdict), dict), set: set, frozenset: set, str: str,
+    **dict.fromkeys((list, tuple, deque), list),
+}
+"""The class whose methods an object has, as `_METHODS` names it."""
+
+
+def key(value: Any) -> Any:
+    """A key of a dict or a member of a set, in a display."""
+    return value if current() is None else plain(value, "hash, which a dict or set needs")
+
+
+def plain(value: Any, what: str) -> Any:
+    """Return a value with Python's in the place of symbolic ones.  Raises TypeError for those that vary."""
+    if isinstance(value, (int, float, str)) and not isinstance(value, Variable):
+        return value
+    if isinstance(value, Variable) or type(value) is Length:
+        number = number_of(value)
+        if number is None or number.known is None:
+            raise TypeError(f"{value!r} is symbolic and has no {what}{line()}")
+        return held(number.known)
+    if type(value) not in (tuple, list, dict):
+        return value
+    leaves: list[Any] = []
+    form = flat(value, leaves, records=None)
+    return unflat(form, iter([plain(v, what) for v in leaves]))
+
+
+def showing(make: Callable[[], Any]) -> Any:
+    """What `make` returns, with texts in it for people: they say what a symbolic value is."""
+    trace = current()
+    if trace is None:
+        return make()
+    trace.showing += 1
+    try:
+        return make()
+    finally:
+        trace.showing -= 1
+
+
+def in_python(f: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
+    """Return a call of `f`, with the same arguments, that gives it Python's values; None if it takes symbolic ones.
+
+    An argument, or what it is a method of, holds symbolic values.
+    """
+    owner = getattr(f, "__self__", None)
+    kind = _KINDS.get(type(owner))
+    if kind is not None:
+        method = _METHODS.get((kind, f.__name__))
+        return None if method is None else lambda *rest, **options: method(owner, f, *rest, **options)
+    try:
+        made = _FUNCTIONS.get(f)
+    except TypeError:  # what cannot be hashed
+        return None
+    return None if made is None else lambda *rest, **options: made(f, *rest, **options)
+
+
+def _keyed(pairs: Any) -> Any:
+    """Return the argument of a dict with Python's values as keys."""
+    return pairs if hasattr(pairs, "keys") else [(key(k), v) for k, v in pairs]
+
+
+def _members(values: Any) -> Any:
+    return values if hasattr(values, "keys") else [key(v) for v in values]
+
+
+def _removed(owner: Any, f: Any, value: Any) -> None:
+    del owner[plain(list(owner), "equality").index(plain(value, "equality"))]
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{f: lambda f, *args: f(*(plain(a, "text") for a in args)) for f in (str, repr, ascii, format)},
+    hash: lambda f, x: f(key(x)),
+    **{f: lambda f, *args: f(*map(_members, args)) for f in (set, frozenset)},
+    Counter: lambda f, *args, **more: f(*map(_members, args), **more),
+    **{f: lambda f, *args, **more: f(*map(_keyed, args), **more) for f in (dict, OrderedDict)},
+}
+_METHODS: dict[tuple[type, str], Callable[..., Any]] = {
+    **{(dict, n): lambda owner, f, k, *rest: f(key(k), *rest) for n in ("get", "pop", "setdefault", "__getitem__")},
+    (dict, "update"): lambda owner, f, *args, **more: f(
+        *map(_members if type(owner) is Counter else _keyed, args), **more
+    ),
+    **{(set, n): lambda owner, f, *args: f(*map(key, args)) for n in dir(set) if not n.startswith("_")},
+    **{(str, n): lambda owner, f, *args, **more: f(
+        *(plain(a, "text") for a in args), **{k: plain(v, "text") for k, v in more.items()}
+    ) for n in dir(str) if not n.startswith("_")},
+    **{(list, n): lambda owner, f, *args: getattr(plain(list(owner), "equality"), f.__name__)(
+        *(plain(a, "equality") for a in args)
+    ) for n in ("count", "index")},
+    (list, "remove"): _removed,
+}  # fmt: skip

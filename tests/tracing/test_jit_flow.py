@@ -1,0 +1,334 @@
+"""Jumps, assignments and texts where branches and loops depend on values: Python's result, or an error."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+
+NUMBERS = (2.5, -1.0, 12.0, -7.0)
+
+
+# --- what a branch assigns is not seen by the other one
+
+
+def read_by_the_other_branch(x):
+    y = 0
+    if x > 0:
+        y = 5
+        r = y
+    else:
+        r = y + 1
+    return r
+
+
+def swapped(x):
+    a = b = 0
+    if x > 0:
+        a, b = b + 1, a + 2
+    else:
+        b, a = a + 5, b + 7
+    return a * 10 + b
+
+
+def returned_before_a_loop(x):
+    if x < 2:
+        return x
+    for k in range(20):
+        if k > x:
+            return k * 10.0
+    return x
+
+
+def searched(x):
+    if x < 2:
+        return 0
+    low, high = 0, 30
+    while low <= high:
+        middle = low + (high - low) // 2
+        if middle == x:
+            return middle
+        if middle < x:
+            low = middle + 1
+        else:
+            high = middle - 1
+    return high
+
+
+def counted_inside(x):
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+
+    if x > 0:
+        count()
+        r = n
+    else:
+        r = n * 10
+    for k in range(3):
+        if x > k:
+            count()
+    return r + n
+
+
+def counted_by_another(x):
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+
+    def called(f, y):
+        if y > 0:
+            f()
+
+    called(count, x)
+    return n
+
+
+def counted_in_a_choice(x):
+    n = 0.0
+
+    def count():
+        nonlocal n
+        n += x
+        return n
+
+    r = count() if x > 0 else 5.0
+    return n + r
+
+
+# --- jumps
+
+
+def returned_by_a_case(x):
+    if x > 0:
+        match 3:
+            case 3:
+                return 5.0
+    return x
+
+
+def continued_by_a_case(x):
+    for k in range(30):
+        match k % 3:
+            case 0 if k > 3:
+                continue
+            case 1:
+                if x > 30:
+                    break
+            case other:
+                x = x + other
+        x = x + 1
+    return x
+
+
+def returned_by_a_handler(x):
+    if x > 0:
+        try:
+            [1].index(3)
+        except ValueError:
+            return 5.0
+    return x
+
+
+def broken_by_a_handler(x):
+    for _ in range(30):
+        try:
+            [1].index(3)
+        except ValueError:
+            if x > 10:
+                break
+        else:
+            return -1.0
+        x = x + 1
+    return x
+
+
+def broken_in_the_else_of_a_try(x):
+    for _ in range(30):
+        try:
+            if x < -5:
+                x = x + 2
+                continue
+        except ValueError:
+            pass
+        else:
+            if x > 10:
+                break
+        x = x + 1
+    return x
+
+
+def broken_in_finally(x):
+    for _ in range(30):
+        try:
+            x = x + 1
+            if x > 20:
+                return -x
+        finally:
+            if x > 10:
+                break  # noqa: B012
+    return x
+
+
+def returned_in_a_context(x):
+    if x > 0:
+        with np.errstate(all="ignore"):
+            return 5.0
+    return x
+
+
+def returned_in_the_else_of_a_loop(x):
+    for _ in range(30):
+        while x < 5:
+            x = x + 1
+            if x == 3:
+                break
+        else:
+            x = x + 2
+            if x > 20:
+                return x * 100
+    return x
+
+
+def continued_in_the_else_of_a_loop(x):
+    for _ in range(30):
+        for _ in range(30):
+            x = x + 1
+            if x > 50:
+                break
+        else:
+            continue
+        break
+    return x
+
+
+def annotated(x):
+    if x < 0:
+        return -1
+    copy: float = x
+    total: int = 0
+    while x > 0:
+        total = total * 10 + x
+        x -= 1.0
+    return copy + total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        read_by_the_other_branch, swapped, returned_before_a_loop, searched, counted_inside, counted_by_another,
+        counted_in_a_choice, returned_by_a_case, continued_by_a_case, returned_by_a_handler, broken_by_a_handler,
+        broken_in_the_else_of_a_try, broken_in_finally, returned_in_a_context, returned_in_the_else_of_a_loop,
+        continued_in_the_else_of_a_loop, annotated,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_flow(f):
+    mine = ag.jit(f)
+    for x in NUMBERS:
+        assert mine(x) == f(x), x
+
+
+def test_a_variable_of_an_outer_function_in_a_branch_of_another():
+    def counted(x):
+        n = 0
+
+        def count():
+            nonlocal n
+            n += 1
+
+        def called(f, y):
+            if y.sum() > 0:
+                f()
+
+        called(count, x)
+        return n
+
+    with pytest.raises(TypeError, match="n, a variable of an outer function, is assigned by a function"):
+        ag.jit(counted)(np.ones(3))
+
+
+# --- where Python needs the value itself
+
+
+def keys(n):
+    known = {n: 1, n + 1: 2}
+    known[n] += 5
+    return known.get(2, 0) * 10 + len({n, n + 0, 7}) + {2: 100}.get(n, 0)
+
+
+def members(n):
+    values = [n, n + 0, 3]
+    return len(set(values)) + [1, 2, 2].count(n) * 10 + [5, 2, n].index(n) * 100 + (n in {2: 1}) * 1000
+
+
+def texts(n):
+    return len(str(n)) + len(f"{n:5d}") * 10 + len("%s" % n) * 100 + len(f"{n}") * 1000  # noqa: UP031
+
+
+def items(n):
+    return {2: 4, 30: 5}[n] + (n in range(0, 40, 2))
+
+
+def reversed_digits(n):
+    return int(str(n)[::-1])
+
+
+@pytest.mark.parametrize("f", [keys, members, texts, items, reversed_digits], ids=lambda f: f.__name__)
+def test_numbers_of_the_call(f):
+    mine = ag.jit(f)
+    for n in (2, 30):
+        assert mine(n) == f(n), n
+
+
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (lambda x: x * len(str(x[0])), "text"), (lambda x: x * len(f"{x[0]}"), "text"),
+        (lambda x: x * len({x[0]: 1}), "hash"), (lambda x: x * len({x[0], x[1]}), "hash"),
+        (lambda x: x * len(set(x[:2])), "hash"), (lambda x: x * {1.0: 2.0}.get(x[0], 3.0), "hash"),
+        (lambda x: x * [1.0, 2.0].count(x[0]), "equality"), (lambda x: x * hash(x[0]), "hash"),
+    ],
+)  # fmt: skip
+def test_elements_have_no_value_for_python(f, what):
+    with pytest.raises(TypeError, match=f"is symbolic and has no {what}"):
+        ag.jit(f)(np.ones(3))
+
+
+def test_texts_for_people():
+    """What is printed or raised may say what a symbolic value is."""
+
+    def checked(x):
+        print(x.sum(), f"{x.mean():.3f}")
+        if x.sum() < 0:
+            msg = f"the sum {x.sum()} is negative"
+            raise ValueError(msg)
+        elif x.sum() > 100:  # noqa: RET506
+            raise ArithmeticError("too large: %s" % x.sum())  # noqa: UP031
+        else:
+            y = x * 2
+        return y
+
+    f = ag.jit(checked)
+    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 2.0))
+    with pytest.raises(ValueError, match="is negative"):
+        f(-np.ones(3))
+    with pytest.raises(ArithmeticError, match="too large"):
+        f(np.full(3, 99.0))
+
+
+def test_the_function_raises_by_integers():
+    """A number that Python must know: the error is that of the function, not that of the trace."""
+
+    def digits(n):
+        if n < 0:
+            raise ValueError("negative")
+        return len(bin(n))
+
+    f = ag.jit(digits)
+    with pytest.raises(ValueError, match="negative"):
+        f(-4)
+    assert f(4) == 5
