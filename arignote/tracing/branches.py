@@ -151,12 +151,13 @@ def if_(
         _Choice(trace, chosen_now, names, get, put).run(then, otherwise)
         if saved.changed():
             raise TypeError(f"a list or dict is changed in a branch that depends on values{line()}")
-    except Exception:
+    except Exception as error:
         if saved.changed():
             saved.undo_changes()
         saved.restore(put)
         known = decided(test)
         if known is None:
+            trace.crossed.append(error)
             raise
         (then if known else otherwise)()
 

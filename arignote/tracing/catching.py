@@ -44,8 +44,19 @@ def trying(kinds: Callable[[], Any]) -> None:
 
 
 def caught(error: Any) -> None:
-    """Begin a handler.  Raises TypeError for an error of the trace, which Python would not have raised here."""
-    if current() is None or not is_of_trace(error):
+    """Begin a handler.  Raises TypeError for an error of the trace, which Python would not have raised here.
+
+    Nor may it be one that is raised in a loop or branch that depends on values: Python may not run that.
+    """
+    trace = current()
+    if trace is None:
+        return
+    if any(error is one for one in trace.crossed):
+        raise TypeError(
+            f"an `except` clause caught {type(error).__name__} ({str(error).partition(chr(10))[0]}), raised in a loop "
+            f"or branch that depends on values; a compiled function cannot decide by it{line()}"
+        ) from error
+    if not is_of_trace(error):
         return
     text = str(error).partition("\n")[0]
     raise TypeError(

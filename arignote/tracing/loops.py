@@ -59,12 +59,13 @@ def for_(
         _Loop(trace, names, get, put).over(steps, body, stop)
         if saved.changed():
             raise TypeError(_CHANGED + line())
-    except Exception:
+    except Exception as error:
         if saved.changed():
             saved.undo_changes()
         saved.restore(put)
         count = steps.known(_MOST if trace.depth == 0 else _MOST_INSIDE)
         if count is None:
+            trace.crossed.append(error)
             raise
         _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
 
@@ -121,7 +122,11 @@ def while_(
                     continue
                 raise TypeError(_CHANGED + line())
             saved.restore(put)
-            _Loop(trace, names, get, put).while_(goes_on, body)
+            try:
+                _Loop(trace, names, get, put).while_(goes_on, body)
+            except Exception as error:
+                trace.crossed.append(error)
+                raise
             if saved.changed():
                 saved.undo_changes()
                 raise TypeError(_CHANGED + line())

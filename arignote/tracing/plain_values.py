@@ -45,7 +45,7 @@ def plain(value: Any, what: str) -> Any:
 
 
 def showing(make: Callable[[], Any]) -> Any:
-    """What `make` returns, with texts in it for people: they say what a symbolic value is."""
+    """Call `make`, whose texts are for people: they say what a symbolic value is."""
     trace = current()
     if trace is None:
         return make()

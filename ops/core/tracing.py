@@ -93,6 +93,7 @@ class Trace:
     checks     the conditions that the compiled function checks
     running    the functions of the user that run now, as often as they call themselves
     recursion  the number of those calls of functions by themselves
+    crossed    the errors that were raised in a loop or branch that depends on values
     catches    the errors that the function catches, see tracing/catching.py
     sourceless gives the name of a function of the call whose source cannot be read, or an empty text
     checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
@@ -122,6 +123,7 @@ class Trace:
         self.running: dict[Any, int] = {}
         self.recursion: int = 0
         self.checkpoint: Any = None
+        self.crossed: list[BaseException] = []
         self.catches: list[Any] = []
         self._tokens: list[Token[Trace | None]] = []
 

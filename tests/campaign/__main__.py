@@ -17,7 +17,7 @@ ROOMS = {
     "cache": ("kills", "races", "damage", "faults", "intruders", "toolchains", "hits", "names"),
     "values": (
         "integers", "mistakes", "rules", "programs", "promises", "bits", "quantized", "packed_floats",
-        "special_points", "exact_points", "keywords", "refusals", "fuzz",
+        "special_points", "exact_points", "keywords", "refusals", "flow", "fuzz",
     ),
 }  # fmt: skip
 EXPERIMENTS = {name: f"{room}.{name}" for room, names in ROOMS.items() for name in names}

@@ -27,7 +27,7 @@ from arignote.ops.networks.convolution import Convolution
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
 
 
-@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
+@pytest.fixture(params=mostly_long(WAYS, ("parts",)))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

@@ -13,7 +13,7 @@ from arignote.engines.device.tape import Tape
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
+@pytest.fixture(params=mostly_long(WAYS, ("parts",)))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

@@ -10,7 +10,7 @@ from arignote import ops as T
 from arignote.engines.device.dialects import opencl as devices
 
 
-@pytest.fixture(params=mostly_long(WAYS, ("parts", "buffers")))
+@pytest.fixture(params=mostly_long(WAYS, ("parts",)))
 def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():

@@ -216,6 +216,16 @@ def annotated(x):
     return copy + total
 
 
+def raised_behind_a_return(x):
+    try:
+        if x < 0:
+            return x
+        int("three")
+    except ValueError:
+        return 3.0
+    return x
+
+
 @pytest.mark.parametrize(
     "f",
     [
@@ -230,6 +240,11 @@ def test_flow(f):
     mine = ag.jit(f)
     for x in NUMBERS:
         assert mine(x) == f(x), x
+
+
+def test_an_error_of_a_branch_is_not_caught():
+    with pytest.raises(TypeError, match=r"caught ValueError .* raised in a loop or branch that depends on values"):
+        ag.jit(raised_behind_a_return)(np.ones(()))
 
 
 def test_a_variable_of_an_outer_function_in_a_branch_of_another():
@@ -299,7 +314,7 @@ def test_elements_have_no_value_for_python(f, what):
 
 
 def test_texts_for_people():
-    """What is printed or raised may say what a symbolic value is."""
+    """Texts that are printed or raised may say what a symbolic value is."""
 
     def checked(x):
         print(x.sum(), f"{x.mean():.3f}")
