@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import signal
@@ -127,6 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def process_state(tmp_path_factory: pytest.TempPathFactory) -> ProcessState:
     """Fixture of all tests; temporary files go into a folder of this process."""
     tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+    importlib.import_module("arignote.ops.sparse.sparse_matrix")  # it registers classes when a test first needs it
     return ProcessState()
 
 
