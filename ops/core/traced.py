@@ -75,6 +75,8 @@ def _operated(name: str, *operands: Any) -> Any:
         return NotImplemented
     trace = tracing.current()
     numbers = None if trace is None else [number_of(o) for o in operands]
+    if trace is not None and name == "mul" and trace.of_call and {list, tuple} & set(map(type, operands)):
+        return _repeated(*operands)
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
     if name in _COMPARED:
@@ -93,6 +95,23 @@ def _operated(name: str, *operands: Any) -> Any:
         if kind is not None:
             trace.numbers[part] = Number(kind, known)
     return result
+
+
+def _repeated(*operands: Any) -> Any:
+    """A list or tuple times a scalar, which repeats it as in Python, or times an array.
+
+    Raises TypeError for a count that depends on values.
+    """
+    (values, count) = operands if type(operands[0]) in (list, tuple) else operands[::-1]
+    if not isinstance(count, Variable) or count.ndim or count.type.kind not in "iu":
+        return T.mul(*operands)
+    number = number_of(count)
+    if number is None or number.known is None:
+        raise TypeError(
+            f"{count!r} is symbolic and has no fixed count for {type(values).__name__}s to be repeated; make an array, "
+            f"as by np.full(n, x){line()}"
+        )
+    return values * held(number.known)
 
 
 _COMPARED = {

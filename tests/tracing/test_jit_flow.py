@@ -292,7 +292,15 @@ def reversed_digits(n):
     return int(str(n)[::-1])
 
 
-@pytest.mark.parametrize("f", [keys, members, texts, items, reversed_digits], ids=lambda f: f.__name__)
+def repeated(n):
+    found = [0] * (n + 1)
+    found *= 2
+    table = [[1.5] * n for _ in range(n)]
+    found[n] = len(found) + len((2,) * n)
+    return found[n] + len(table[1]) * 100 + (np.ones(3) * [1, 2, 3])[2]
+
+
+@pytest.mark.parametrize("f", [keys, members, texts, items, reversed_digits, repeated], ids=lambda f: f.__name__)
 def test_numbers_of_the_call(f):
     mine = ag.jit(f)
     for n in (2, 30):
@@ -306,6 +314,7 @@ def test_numbers_of_the_call(f):
         (lambda x: x * len({x[0]: 1}), "hash"), (lambda x: x * len({x[0], x[1]}), "hash"),
         (lambda x: x * len(set(x[:2])), "hash"), (lambda x: x * {1.0: 2.0}.get(x[0], 3.0), "hash"),
         (lambda x: x * [1.0, 2.0].count(x[0]), "equality"), (lambda x: x * hash(x[0]), "hash"),
+        (lambda x: x * len([0] * int(x.sum())), "fixed count"),
     ],
 )  # fmt: skip
 def test_elements_have_no_value_for_python(f, what):
