@@ -137,7 +137,7 @@ class Entered:
 class Jitted(Entered):
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
 
-    __call__ = Entered._entry
+    __call__ = Entered._entry  # type: ignore[misc]
 
     def __init__(
         self, python_function: Callable[..., Any], chosen: Chosen, options: FunctionOptions, keeps: bool = False,

@@ -52,8 +52,10 @@ def layouts_hold() -> bool:
         known = array.flags.c_contiguous, array.flags.f_contiguous, array.flags.aligned
         if (bool(flags & 1), bool(flags & 2), bool(flags & 0x100)) != known:
             return False
-    numbers = [(2.5, ctypes.c_double), (np.float64(2.5), ctypes.c_double), (np.int64(5), ctypes.c_int64)]
-    return all(kind.from_address(id(n) + 16).value == n for n, kind in numbers)
+    values: list[tuple[Any, Any]] = [
+        (2.5, ctypes.c_double), (np.float64(2.5), ctypes.c_double), (np.int64(5), ctypes.c_int64),
+    ]  # fmt: skip
+    return all(kind.from_address(id(value) + 16).value == value for value, kind in values)
 
 
 def native_entry(
@@ -183,9 +185,10 @@ def methods_of(native: Library) -> Methods:
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
         lib = native.lib
         made = (lib.ag_native_method(table), lib.ag_bound_method(), lib.ag_watch_method(), lib.ag_jit_method())
+        entry, bound, watch, jitted = (int(ffi.cast("intptr_t", address)) for address in made)
         # A builtin reads its definition until it is freed, which may be after the modules of a process that ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(lib))
-        _methods[native.key] = Methods(*(int(ffi.cast("intptr_t", address)) for address in made), native)
+        _methods[native.key] = Methods(entry, bound, watch, jitted, native)
     return _methods[native.key]
 
 
