@@ -1,4 +1,4 @@
-"""The native entry of a jitted function serves the calls that its trace serves, and no others."""
+"""Native entries of jitted functions: they serve the calls that their trace serves, and no others."""
 
 import threading
 
