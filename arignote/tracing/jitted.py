@@ -10,6 +10,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..function.compilation import FunctionOptions
+from ..function.compiled import NATIVE_AFTER
 from ..graph.provenance import SourceLine
 from ..notices import notice
 from ..ops.core.checks import shown
@@ -26,6 +27,7 @@ from .views import read_again
 from .writing import Chosen, Writing
 
 divided: Any = lazy.module("..divided", __name__)
+entries: Any = lazy.module("..entries", __name__)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,8 +127,17 @@ def _name(f: Any) -> str:
     return str(getattr(f, "__name__", type(f).__name__))
 
 
-class Jitted:
+class Entered:
+    """Base of callable objects: Python finds the function that makes the calls of one without a frame of its own."""
+
+    __slots__ = ("_entry",)
+    _entry: Callable[..., Any]
+
+
+class Jitted(Entered):
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
+
+    __call__ = Entered._entry  # type: ignore[misc]
 
     def __init__(
         self, python_function: Callable[..., Any], chosen: Chosen, options: FunctionOptions, keeps: bool = False,
@@ -143,13 +154,17 @@ class Jitted:
         self._options: dict[str, Any] = {"name": _name(python_function), "on_unused_input": "ignore", **options}
         self._lock = ProcessLock()
         self._found: dict[Any, tuple[Traced, ...]] = {}
+        self._entries: dict[int, Any] = {}
+        """By identity of a trace its native entry, None if it can have none, or the calls until it gets one."""
+        self._entry = self._call
 
     @property
     def traces(self) -> dict[Any, Traced]:
         """The compiled functions, by structure, dtypes and ranks of the arguments and the guards of the trace."""
         return {(*key, t.guards, t.readings): t for key, several in self._found.items() for t in several}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        """Make any call; the trace that serves it makes the next ones natively, if it can."""
         found = self._traced(args, kwargs)
         if found is None:
             with comparing() as trace:
@@ -157,7 +172,20 @@ class Jitted:
         made, values, objects = found
         if made.catches:
             return self._caught(made, values, objects, args, kwargs)
-        return made.result(values, objects)
+        result = made.result(values, objects)
+        entry = self._entries.get(id(made), NATIVE_AFTER)
+        if entry is not None:
+            self._enter(made, entry, args)
+        return result
+
+    def _enter(self, made: Traced, entry: Any, args: tuple[Any, ...]) -> None:
+        """Use the native entry of a trace from now on; build it after some calls."""
+        if type(entry) is int:
+            key, several = next((k, v) for k, v in self._found.items() if made in v)
+            entry = entry - 1 or entries.native(made, several[: several.index(made)], key[0], args, self._call)
+            self._entries[id(made)] = entry
+        if entry is not None and type(entry) is not int:
+            self._entry = entry
 
     def _caught(self, made: Traced, values: Any, objects: Any, args: Any, kwargs: Any) -> Any:
         """Return the result of a call of a function that catches errors: in Python, if the compiled one raises one."""

@@ -3,9 +3,8 @@
     if_, choice, and_, or_, not_, compare   branches.py
     for_, while_, items, kept               loops.py
     call, call_writing, joined              calls.py
-    raise_if, raised, require               raising.py
     hashed, showing                         plain_values.py
-    trying, caught                          catching.py
+    raise_if, raised, require, trying, caught    catching.py
     item, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
 """
 
@@ -23,11 +22,10 @@ from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
 from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
 from .calls import call, call_writing, joined
-from .catching import caught, trying
+from .catching import caught, raise_if, raised, require, trying
 from .loops import for_, items, kept, while_
 from .plain_values import key as hashed
 from .plain_values import showing
-from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [

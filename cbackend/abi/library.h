@@ -14,6 +14,7 @@ void ag_lapack_install(ag_solvers *entries, void *const *found, i32 takes_wide);
 void *ag_native_method(const ag_python *python);
 void *ag_bound_method(void);
 void *ag_watch_method(void);
+void *ag_jit_method(void);
 void *ag_plain_entry(i32 kind);
 i64 ag_ticks(void);
 void ag_clocks(i64 *out);

@@ -9,6 +9,9 @@ enum { AG_SMALL = 2048, AG_SHORT = 20000, AG_TRIALS = 8, AG_ARRAYS = 32, AG_LENG
 /* Instructions that compute a length; all but the first two pop operands from the stack. */
 enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
 
+/* Inputs for which numbers stand: arrays of rank 0 of float64, of int64. */
+enum { AG_NO_SCALAR, AG_FLOAT_SCALAR, AG_INTEGER_SCALAR };
+
 typedef struct ag_signature {
     i32 (*run)(ag_call *call);
     const ag_runtime *rt;
@@ -17,6 +20,7 @@ typedef struct ag_signature {
     const i64 *constant_lengths;
     object *const *dtypes;        /* inputs, then outputs */
     const i32 *ranks;             /* inputs, then outputs */
+    const i32 *scalars;           /* inputs: AG_FLOAT_SCALAR or AG_INTEGER_SCALAR, if numbers of Python are taken, too */
     const i64 *items;             /* their bytes an element; NULL: no array of other strides than C's is taken */
     const i64 *most;              /* outputs: the elements from which they are made elsewhere */
     const i64 *programs;          /* for each length of each output its program, one after the other */
@@ -65,8 +69,26 @@ typedef struct ag_watch {
     object *yes, *no;
 } ag_watch;
 
+/* A trace of a jitted function: what a call must be like for it, and what becomes of the outputs. */
+typedef struct ag_trace {
+    ag_signature *signature;
+    const void *const *types;     /* of the arguments; NULL for one that is static */
+    object *const *fixed;         /* arguments: the static object, or NULL */
+    object *const *variables;     /* triples: the globals, a name, the value that the trace holds for */
+    object *guard;                /* a function of the arguments that says whether the trace serves them, or NULL */
+    object *finish;               /* makes the result from outputs; NULL: the result is an output, or None */
+    object *yes, *none;
+    const i32 *stores;            /* inputs that the first outputs are written to */
+    const i64 *items;             /* inputs: bytes an element */
+    i32 count, globals, stored;   /* arguments, variables, outputs that are written */
+    i32 returned;                 /* outputs after those, of which the result is made; further ones are dropped */
+} ag_trace;
+
 typedef struct ag_python {
     const void *array_type;
+    const void *float_type, *integer_type, *float64_type, *int64_type;
+    i64 (*as_integer)(object *number, i32 *overflow);
+    object *(*dict_item)(object *dict, object *key);
     void (*incref)(object *it);
     void (*decref)(object *it);
     void *(*unlock)(void);        /* gives Python's lock back; what `lock` wants to see again */

@@ -29,6 +29,7 @@ from .failures import failure
 from .host import HostSteps
 from .interface import Interface
 from .native import MOST_STEPS, native_bound, native_entry, native_watch
+from .native_jit import Calls, native_jit
 from .output_lengths import evaluated
 from .outputs import BLOCKS, LARGE
 from .plain import PlainCall
@@ -131,6 +132,14 @@ class Caller:
         return native_entry(
             native, self.interface, self.library, self._new_frame(), other, as_list, strided, stored, kept
         )
+
+    def native_jit(self, other: Callable[..., Any], calls: Calls) -> Callable[..., Any] | None:
+        """Return the native entry of a jitted function; see native_jit.py."""
+        is_cheap = self.interface.sites <= MOST_STEPS and self.profile is None
+        native = self._native_library() if is_cheap else None
+        if native is None:
+            return None
+        return native_jit(native, self.interface, self.library, self._new_frame(), other, calls)
 
     def plain_call(self, inputs: Sequence[Any] | None) -> PlainCall | None:
         """Return the call for C; see Executable.plain_call."""

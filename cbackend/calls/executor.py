@@ -43,6 +43,7 @@ from .caller import Caller
 from .foreseen import foreseen
 from .interface import interface_of
 from .measured import Measured
+from .native_jit import Calls
 from .plain import PlainCall
 from .profile_rows import rows
 from .recall import keep, recall
@@ -132,6 +133,10 @@ class Executable:
         `stored`, `kept`: lists of one element, from which the last inputs come and to which the last outputs go.
         """
         return self._caller.native(other, as_list, stored, kept)
+
+    def native_jit(self, other: Callable[..., Any], calls: Calls) -> Callable[..., Any] | None:
+        """Return a builtin for the calls of a jitted function; `other` runs those that a trace does not serve."""
+        return self._caller.native_jit(other, calls)
 
     def plain_call(self, inputs: Sequence[Any] | None = None) -> PlainCall | None:
         """Return the address of this executable for callers in C.

@@ -3,5 +3,6 @@
 #include "../abi/native.h"
 #include "native_entry.c"
 #include "native_bound.c"
+#include "native_jit.c"
 #include "native_plain.c"
 #include "native_watch.c"

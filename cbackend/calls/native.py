@@ -1,4 +1,7 @@
-"""The native entries, and the functions that may have them (native_entry.c, native_bound.c, native_watch.c)."""
+"""The native entries, and the functions that may have them (native_entry.c, native_bound.c, native_watch.c).
+
+native_jit.py has those of jitted functions.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...graph import TensorType
 from ..abi._abi import ffi
 from ..build.build import Library
 from .interface import Interface
@@ -27,7 +31,7 @@ _PYTHON = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
     "new_list": "PyList_New", "list_item": "PyList_GetItem", "set_item": "PyList_SetItem",
-    "vectorcall": "PyObject_Vectorcall",
+    "vectorcall": "PyObject_Vectorcall", "as_integer": "PyLong_AsLongLongAndOverflow", "dict_item": "PyDict_GetItem",
 }  # fmt: skip
 
 
@@ -48,7 +52,10 @@ def layouts_hold() -> bool:
         known = array.flags.c_contiguous, array.flags.f_contiguous, array.flags.aligned
         if (bool(flags & 1), bool(flags & 2), bool(flags & 0x100)) != known:
             return False
-    return True
+    values: list[tuple[Any, Any]] = [
+        (2.5, ctypes.c_double), (np.float64(2.5), ctypes.c_double), (np.int64(5), ctypes.c_int64),
+    ]  # fmt: skip
+    return all(kind.from_address(id(value) + 16).value == value for value, kind in values)
 
 
 def native_entry(
@@ -62,22 +69,34 @@ def native_entry(
     `kept`: lists of one element, from which the last inputs come and to which the last outputs go.  None where
     the lengths of the results are not known before the call, or where there are too many arrays.
     """
+    signature = signature_of(native, interface, library, frame, strided)
+    if signature is None:
+        return None
+    facts, alive = signature
+    facts.as_list = as_list
+    cells = ffi.new("object *[]", [ffi.cast("object *", id(cell)) for cell in (*stored, *kept)] or 1)
+    facts.cells, facts.stored, facts.returned = cells, len(stored), facts.outputs - len(kept)
+    held = (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame, cells, tuple(stored), tuple(kept))
+    return builtin(methods_of(native).entry, held)
+
+
+def signature_of(
+    native: Library, interface: Interface, library: Library, frame: Any, strided: bool
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """Return the ag_signature of a program, and the objects that it points to; None as for `native_entry`."""
     signature = _signature(interface, native.lib) if layouts_hold() else None
     if signature is None:
         return None
-    (facts, alive), call = signature, frame[0]
+    facts, call = signature[0], frame[0]
     facts.run = ffi.addressof(library.lib, "ag_entry")
     facts.rt, facts.declared = call.rt, call.declared
     facts.constants, facts.constant_lengths = call.constants, call.constant_lengths
-    facts.as_list, facts.profile, facts.warm_up = as_list, call.profile, call.warm_up
+    facts.profile, facts.warm_up, facts.returned = call.profile, call.warm_up, facts.outputs
     if not call.profile and sum(c.size for c in interface.constants) + interface.sites > _SURELY_SHORT:
         facts.trials, facts.is_long = native.lib.AG_TRIALS, True
-    cells = ffi.new("object *[]", [ffi.cast("object *", id(cell)) for cell in (*stored, *kept)] or 1)
-    facts.cells, facts.stored, facts.returned = cells, len(stored), facts.outputs - len(kept)
     if not strided:
         facts.items = ffi.NULL
-    held = (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame, cells, tuple(stored), tuple(kept))
-    return _builtin(_methods_of(native)[0], held)
+    return signature
 
 
 def native_bound(
@@ -109,7 +128,7 @@ def native_bound(
     facts.elements, facts.axes = sum(a.size for a in arrays), len(lengths)
     facts.inputs, facts.count = len(inputs), len(arrays)
     facts.result = ffi.cast("object *", id(result))
-    return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
+    return builtin(methods_of(native).bound, (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
 
 
 def native_watch(
@@ -129,33 +148,47 @@ def native_watch(
     for k in range(2):
         watch.types[k] = ffi.cast("void *", id(types[k % len(types)]))
     watch.yes, watch.no = ffi.cast("object *", id(True)), ffi.cast("object *", id(False))
-    return _builtin(_methods_of(native)[2], (int(ffi.cast("intptr_t", watch)), watch, alive, tuple(types)))
+    return builtin(methods_of(native).watch, (int(ffi.cast("intptr_t", watch)), watch, alive, tuple(types)))
 
 
-def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
+def builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
+    """Return a builtin with this definition, an address, which finds `myself` where methods have `self`."""
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     result: Callable[..., Any] = make(method, myself, None)
     return result
 
 
-_methods: dict[bytes, tuple[int, int, int, Library]] = {}
+class Methods(NamedTuple):
+    """Addresses of the definitions of the builtins, and their library, which stays loaded for good."""
+
+    entry: int
+    bound: int
+    watch: int
+    jitted: int
+    library: Library
 
 
-def _methods_of(native: Library) -> tuple[int, int, int, Library]:
-    """Return the addresses of the definitions of the builtins, and their library, which stays loaded for good."""
+_methods: dict[bytes, Methods] = {}
+
+
+def methods_of(native: Library) -> Methods:
+    """Return the definitions of the builtins."""
     if native.key not in _methods:
         table = ffi.new("ag_python *")
         for field, name in _PYTHON.items():
             address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
             setattr(table, field, ffi.cast(ffi.typeof(getattr(table, field)), address))
-        table.array_type = ffi.cast("void *", id(np.ndarray))
+        types = {"array": np.ndarray, "float": float, "integer": int, "float64": np.float64, "int64": np.int64}
+        for field, kind in types.items():
+            setattr(table, f"{field}_type", ffi.cast("void *", id(kind)))
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
-        made = native.lib.ag_native_method(table), native.lib.ag_bound_method(), native.lib.ag_watch_method()
+        lib = native.lib
+        made = (lib.ag_native_method(table), lib.ag_bound_method(), lib.ag_watch_method(), lib.ag_jit_method())
+        entry, bound, watch, jitted = (int(ffi.cast("intptr_t", address)) for address in made)
         # A builtin reads its definition until it is freed, which may be after the modules of a process that ends.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(native.lib))
-        entry, bound, watch = (int(ffi.cast("intptr_t", address)) for address in made)
-        _methods[native.key] = entry, bound, watch, native
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(lib))
+        _methods[native.key] = Methods(entry, bound, watch, jitted, native)
     return _methods[native.key]
 
 
@@ -186,6 +219,7 @@ def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] 
     alive = (
         ffi.new("object *[]", [ffi.cast("object *", id(a.numpy)) for a in arrays]),
         ffi.new("i32[]", [a.ndim for a in arrays]),
+        ffi.new("i32[]", [_scalar(i.type) for i in interface.inputs] or 1),
         ffi.new("i64[]", [word for program in programs for step in program for word in words(step)] or 1),
         ffi.new("i64[]", [len(program) for program in programs] or 1),
         ffi.new("i64[]", [LARGE // o.numpy.itemsize for o in interface.outputs]),
@@ -193,6 +227,12 @@ def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] 
         [a.numpy for a in arrays],
     )
     facts = ffi.new("ag_signature *")
-    facts.dtypes, facts.ranks, facts.programs, facts.program_lengths, facts.most, facts.items = alive[:6]
+    facts.dtypes, facts.ranks, facts.scalars = alive[:3]
+    facts.programs, facts.program_lengths, facts.most, facts.items = alive[3:7]
     facts.inputs, facts.outputs, facts.input_lengths = len(interface.inputs), len(interface.outputs), first[-1]
     return facts, alive
+
+
+def _scalar(type: TensorType) -> int:
+    """Return which numbers of Python an input takes: AG_FLOAT_SCALAR, AG_INTEGER_SCALAR, or none."""
+    return 0 if type.ndim else {"float64": 1, "int64": 2}.get(type.dtype, 0)

@@ -37,7 +37,14 @@ typedef struct array {
     i32 flags;
 } array;
 
-enum { C_CONTIGUOUS = 0x1, F_CONTIGUOUS = 0x2, ALIGNED = 0x100, FASTCALL_KEYWORDS = 0x82, STACK = 12 };
+enum {
+    C_CONTIGUOUS = 0x1,
+    F_CONTIGUOUS = 0x2,
+    ALIGNED = 0x100,
+    WRITEABLE = 0x400,
+    FASTCALL_KEYWORDS = 0x82,
+    STACK = 12
+};
 enum { C_ORDER = -1 }; /* the stride of a result that lies in the order of C */
 
 /* Table by which Python finds a builtin. */
@@ -77,14 +84,33 @@ static i64 evaluated(const i64 *program, i64 count, const i64 *lengths)
     return stack[0];
 }
 
+/* Return where the value of a number lies, in the object or in `place`; NULL if it does not fit the input. */
+static char *number(object *it, i32 scalar, i64 *place)
+{
+    i32 overflow = 0;
+    if (scalar == AG_FLOAT_SCALAR && (it->type == py.float_type || it->type == py.float64_type))
+        return (char *)(it + 1);
+    if (scalar != AG_INTEGER_SCALAR) return 0;
+    if (it->type == py.int64_type) return (char *)(it + 1);
+    if (it->type != py.integer_type) return 0;
+    *place = py.as_integer(it, &overflow);
+    return overflow ? 0 : (char *)place;
+}
+
 /* Put the arguments into the call; return the number of their elements, or -1 if one is not as expected.  contiguous:
-   cleared if one of them has other strides than C's. */
-static i64 take(const ag_signature *s, object *const *given, char **data, i64 *lengths, i32 *contiguous)
+   cleared if one of them has other strides than C's.  numbers: room for the values of integers. */
+static i64 take(const ag_signature *s, object *const *given, char **data, i64 *lengths, i32 *contiguous, i64 *numbers)
 {
     i64 elements = 0;
     for (i32 k = 0; k < s->inputs; k++) {
         const array *x = (const array *)given[k];
-        if (x->head.type != py.array_type || x->dtype != s->dtypes[k] || x->rank != s->ranks[k]) return -1;
+        if (x->head.type != py.array_type) {
+            data[k] = number(given[k], s->scalars[k], numbers + k);
+            if (!data[k]) return -1;
+            elements++;
+            continue;
+        }
+        if (x->dtype != s->dtypes[k] || x->rank != s->ranks[k]) return -1;
         if (~x->flags & (C_CONTIGUOUS | ALIGNED)) {
             if (!(x->flags & ALIGNED) || !s->items) return -1;
             *contiguous = 0;
@@ -103,7 +129,7 @@ static i32 take_strides(const ag_signature *s, object *const *given, i64 *stride
 {
     for (i32 k = 0; k < s->inputs; k++) {
         const array *x = (const array *)given[k];
-        for (i32 axis = 0; axis < x->rank; axis++) {
+        for (i32 axis = 0; axis < s->ranks[k]; axis++) {
             if (x->strides[axis] % s->items[k]) return 0;
             *strides++ = x->strides[axis] / s->items[k];
         }
@@ -214,14 +240,13 @@ static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, ch
     call->profile = 0;
 }
 
-/* Make one call; NULL if the Python entry has to repeat it.  begun: when it began, if the function has a profile. */
-static object *called(ag_signature *s, object *const *given, i64 begun)
+/* Make one call and the arrays of its results; 0 if the Python entry has to repeat it. */
+static i32 ran(ag_signature *s, object *const *given, i64 begun, object **results)
 {
     char *data[AG_ARRAYS];
-    i64 lengths[AG_LENGTHS], strides[AG_LENGTHS];
-    object *results[AG_ARRAYS], *list = 0;
+    i64 lengths[AG_LENGTHS], strides[AG_LENGTHS], numbers[AG_ARRAYS];
     i32 contiguous = 1;
-    i64 elements = take(s, given, data, lengths, &contiguous);
+    i64 elements = take(s, given, data, lengths, &contiguous, numbers);
     if (elements < 0 || (!contiguous && !take_strides(s, given, strides))) return 0;
     i32 made = make(s, results, data, lengths, &elements);
     ag_call call;
@@ -234,19 +259,29 @@ static object *called(ag_signature *s, object *const *given, i64 begun)
         const i64 *layout = strides + s->input_lengths;
         for (i32 k = 0; !contiguous && k < s->outputs; layout += s->ranks[s->inputs + k++])
             lay_out((array *)results[k], layout, s->items[s->inputs + k]);
-        list = s->as_list ? py.new_list(s->returned) : results[0];
-        if (list) {
-            for (i32 k = 0; s->as_list && k < s->returned; k++) py.set_item(list, k, results[k]);
-            store(s, results);
-            return list;
-        }
-        py.clear_error();
+        return 1;
     }
     for (i32 k = 0; k < made; k++) {
         char *block = data[s->inputs + k]; /* another one than was given, if its length was not as expected */
         if (block != ((array *)results[k])->data) s->rt->release(block);
         py.decref(results[k]);
     }
+    return 0;
+}
+
+/* Make one call; NULL if the Python entry has to repeat it.  begun: when it began, if the function has a profile. */
+static object *called(ag_signature *s, object *const *given, i64 begun)
+{
+    object *results[AG_ARRAYS];
+    if (!ran(s, given, begun, results)) return 0;
+    object *list = s->as_list ? py.new_list(s->returned) : results[0];
+    if (list) {
+        for (i32 k = 0; s->as_list && k < s->returned; k++) py.set_item(list, k, results[k]);
+        store(s, results);
+        return list;
+    }
+    py.clear_error();
+    for (i32 k = 0; k < s->outputs; k++) py.decref(results[k]);
     return 0;
 }
 

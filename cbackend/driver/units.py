@@ -62,9 +62,10 @@ _LONG = """\
 #endif
 """
 _POLLING = """\
-/* Loops that look for Ctrl-C between strips: their states stay in registers, which are saved around that call alone. */
+/* Loops that look for Ctrl-C between strips: their states stay in registers, which are saved around that call alone.
+   The compiler finds the counts and the independent steps among them, for elements that lie side by side. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define AG_POLLING , optimize("caller-saves", "peephole2")
+#define AG_POLLING , optimize("caller-saves", "peephole2", "tree-loop-vectorize", "version-loops-for-strides")
 #else
 #define AG_POLLING
 #endif

@@ -1,0 +1,113 @@
+"""Native entries of jitted functions: which traces have one, and what a call must be like for it.
+
+A trace has one if it reads nothing but arrays, numbers and variables of its module, and assigns nothing but elements of
+arguments.  cbackend/calls/native_jit.c checks each call; a call that it does not serve is made in Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..cbackend.calls.native_jit import TYPES, Calls
+from ..function.compiled import Function
+from ..tree import Form, places, unflat
+from .arguments import Same, Static
+from .scopes import Scope
+from .traces import Traced
+from .views import Reading
+
+_FIXED = (bool, int, float, str, bytes, type(None), FunctionType)
+"""Types of static values that stay equal while they are the same object."""
+_LEAF = re.compile(r"\ba\[(\d+)\](\.item\(\))?")
+
+
+def native(
+    made: Traced, before: Sequence[Traced], structure: Form, args: Sequence[Any], other: Callable[..., Any]
+) -> Callable[..., Any] | None:
+    """Return the native entry for calls like one with these arguments, which a trace served; None if it can have none.
+
+    `before`: the traces of the same structure that are asked first.  `other`: the entry in Python.
+    """
+    function = made.function
+    (_, forms), (_, keywords) = structure[1]
+    reads_more = made.writes or made.catches or made.keeps or made.donors is not None or made.written is not None
+    if keywords or reads_more or type(function) is not Function or function.profile or not function.ready:
+        return None
+    enter = getattr(function.executable, "native_jit", None)
+    kinds = [_kind(form) for form in forms]
+    variables = [_variable(reading) for reading in made.readings]
+    if enter is None or None in kinds or None in variables or len(made.same) != len(set(made.same)):
+        return None
+    leaves = [n for n, kind in enumerate(kinds) if kind is not _STATIC]
+    if any(not other.guards for other in before) or any(kinds[leaves[k]] is not np.ndarray for k in made.stores):
+        return None
+    guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(forms))
+    returned = 1 if made.form is None else len(places(made.form, "")) if type(made.form) is tuple else 0
+    found: Callable[..., Any] | None = enter(other, Calls(
+        tuple(None if kind is _STATIC else kind for kind in kinds),
+        tuple(a if kind is _STATIC else None for a, kind in zip(args, kinds, strict=True)),
+        tuple(v for v in variables if v is not None), guard, made.stores, returned, _finish(made.form),
+    ))  # fmt: skip
+    return found
+
+
+_STATIC = Static
+
+
+def _kind(form: Form) -> Any:
+    """Return the type of an argument, `_STATIC` for a static one, None for one that has parts or may change."""
+    if form is np.ndarray or form in TYPES:
+        return form
+    return _STATIC if type(form) is Static and isinstance(form.value, _FIXED) else None
+
+
+def _variable(reading: Reading) -> tuple[dict[str, Any], str, Any] | None:
+    """Return the globals, the name and the value of a variable that a trace has read; None for anything else."""
+    scope, held = reading.source, reading.structure
+    if not isinstance(scope, Scope) or reading.name in scope.function.__code__.co_freevars:
+        return None
+    space = scope.function.__globals__
+    same = type(held) is Same or (type(held) is Static and isinstance(held.value, _FIXED))
+    value = space.get(reading.name)
+    return (space, reading.name, value) if same and reading.name in space and value is held.value else None
+
+
+def _guard(
+    made: Traced, before: Sequence[Traced], kinds: Sequence[Any], leaves: Sequence[int], count: int
+) -> Callable[..., Any] | None:
+    """Return the function of the arguments that says whether a trace serves a call, and no earlier one does.
+
+    None if it serves all.
+    """
+
+    def argument(found: re.Match[str]) -> str:
+        k = int(found[1])
+        return f"x{leaves[k]}{'' if kinds[k] in (int, float) else found[2] or ''}"
+
+    texts = [f"({guard})" for guard in made.guards]
+    texts += [f"not ({' and '.join(f'({guard})' for guard in other.guards)})" for other in before]
+    texts = [text for text in texts if _LEAF.search(text) or not eval(text, {})]
+    if not texts:
+        return None
+    names = ", ".join(f"x{n}" for n in range(count))
+    source = f"lambda {names}: {' and '.join(_LEAF.sub(argument, text) for text in texts)}"
+    guard: Callable[..., Any] = eval(source, {"inf": float("inf"), "nan": float("nan")})
+    return guard
+
+
+def _finish(form: Form) -> Callable[..., Any] | None:
+    """Return the function that makes a result of its leaves; None for one leaf, and for None."""
+    if form is None or (type(form) is Static and form.value is None):
+        return None
+    if type(form) is tuple and form[0] is tuple and all(part is None for part in form[1]):
+        return _tupled
+    return lambda *leaves: unflat(form, iter(leaves))
+
+
+def _tupled(*leaves: Any) -> tuple[Any, ...]:
+    return leaves

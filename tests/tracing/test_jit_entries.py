@@ -1,0 +1,135 @@
+"""Native entries of jitted functions: they serve the calls that their trace serves, and no others."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote.cbackend.calls import native
+from arignote.function.compiled import NATIVE_AFTER
+
+pytestmark = pytest.mark.skipif(not native.layouts_hold(), reason="objects of this Python lie in memory otherwise")
+
+RATE, TABLE = 0.5, [1.0]
+
+
+def entered(f, *arguments):
+    """`f` after so many calls that it has its native entry."""
+    for _ in range(NATIVE_AFTER + 1):
+        f(*arguments)
+    assert type(f._entry).__name__ == "builtin_function_or_method", f._entry
+    return f
+
+
+def root(x, tol=1e-12):
+    while True:
+        step = (x**3 - 2 * x - 5) / (3 * x**2 - 2)
+        x = x - step
+        if abs(step) < tol:
+            return x
+
+
+def sweep(x, y, n):
+    for i in range(1, n):
+        x[i] = x[i] * y[i] + x[i - 1]
+    return x[0], y * n
+
+
+def scaled(x, negative):
+    return -x * RATE if negative else x * RATE
+
+
+def test_numbers():
+    f = entered(ag.jit(root), 2.5)
+    for x in (2.5, 1.0, np.float64(1.5), np.array(3.0), 2, np.int64(3)):
+        found = f(x)
+        np.testing.assert_allclose(found, root(x), rtol=1e-12)
+    assert f(2.5).dtype == f(2).dtype == np.float64
+    g = entered(ag.jit(lambda n: n // 2 + 1), 5)
+    for n in (5, -5, 2**62, np.int64(9), 2.5, 2**63 - 1):
+        assert g(n) == n // 2 + 1
+
+
+def test_writes_reach_the_arrays_of_the_call():
+    x, y = np.arange(1.0, 6), np.full(5, 0.5)
+    f = entered(ag.jit(sweep), x.copy(), y, 5)
+    strided, ahead = np.arange(10.0)[::2], np.arange(6.0)
+    for a, b in [(x.copy(), y), (strided, y), (x.copy(), np.arange(10.0)[::-2]), (x[::-1].copy(), y)]:
+        expected = a.copy()
+        first, second = sweep(expected, b, 5)
+        found = f(a, b, 5)
+        np.testing.assert_array_equal(a, expected)
+        assert found[0] == first
+        np.testing.assert_array_equal(found[1], second)
+    with pytest.raises(ValueError, match="shares elements"):
+        f(ahead[1:], ahead[:-1], 5)
+    same = x.copy()
+    expected = same.copy()
+    sweep(expected, expected, 5)
+    f(same, same, 5)
+    np.testing.assert_array_equal(same, expected)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        f(fixed, y, 5)
+    kept = x.copy()
+    with pytest.raises(IndexError):
+        f(kept, y, 6)
+    np.testing.assert_array_equal(kept, x)
+
+
+def test_static_arguments_and_variables(monkeypatch):
+    x = np.arange(4.0)
+    f = entered(ag.jit(scaled), x, True)
+    np.testing.assert_array_equal(f(x, True), -x * 0.5)
+    np.testing.assert_array_equal(f(x, False), x * 0.5)
+    np.testing.assert_array_equal(f(x, negative=True), -x * 0.5)
+    monkeypatch.setitem(globals(), "RATE", 2.0)
+    for _ in range(NATIVE_AFTER + 2):
+        np.testing.assert_array_equal(f(x, True), -x * 2.0)
+    monkeypatch.setitem(globals(), "RATE", 0.25)
+    np.testing.assert_array_equal(f(x, True), -x * 0.25)
+
+
+@ag.jit
+def by_length(x):
+    return x * 2 if len(x) > 3 else x * 3
+
+
+def test_guards():
+    long, short = np.arange(5.0), np.arange(2.0)
+    f = entered(by_length, long)
+    np.testing.assert_array_equal(f(long), long * 2)
+    np.testing.assert_array_equal(f(short), short * 3)
+    f = entered(by_length, short)
+    np.testing.assert_array_equal(f(short), short * 3)
+    np.testing.assert_array_equal(f(long), long * 2)
+    for other in (long.astype("float32"), long.reshape(5, 1), long.astype(">f8")):
+        np.testing.assert_array_equal(f(other), np.asarray(other) * (2 if len(other) > 3 else 3))
+
+
+def test_what_is_read_elsewhere_has_no_entry():
+    f = ag.jit(lambda x: x + TABLE[0])
+    for _ in range(NATIVE_AFTER + 2):
+        assert f(1.0) == 1.0 + TABLE[0]
+    TABLE[0] = 3.0
+    assert f(1.0) == 4.0
+
+
+def test_several_threads():
+    f, failed = entered(ag.jit(sweep), np.ones(50), np.ones(50), 50), []
+
+    def work(k):
+        for n in range(100):
+            a, b = np.full(50, k + n / 8), np.ones(50)
+            _, last = f(a, b, 50)
+            if a[-1] != 50 * (k + n / 8) or last[0] != 50:
+                failed.append((k, n))
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert not failed
