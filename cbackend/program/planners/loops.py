@@ -138,7 +138,7 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     kernel = element_loops.element_kernel(node, count, given, list(map(array, results)), len(numbers))
     reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
     like = [results[o.source] for o in kernel.outputs[len(results) :]]
-    writes = [*results, *(p.fresh(a.dtype, a.lengths) for a in like)]
+    writes = [*results, *(p.fresh(a.dtype, (p.sum(a.lengths),)) for a in like)]  # a vector is along one axis
     arguments = [*numbers, *writes, *reads, Detail(), Poll()]
     p.call(kernel, arguments, writes, reads)
     _put(p, node, results)
