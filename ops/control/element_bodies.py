@@ -1,7 +1,7 @@
 """Bodies of loops over elements: what they may hold, and the order in which they run in place.
 
     a state that is an array     read and written by integers and slices, handed to inner loops
-    a value of a step            a scalar, or a vector, which is stored before a write changes what it shows
+    a value of a step            a scalar, a vector or a part of an array, stored before a write changes what it shows
     everything else              scalars, parts of arrays, vectors that are computed where their elements are read
 
 Such a body can run on one array for each array state if every reader of a value comes before the write that changes it.
@@ -16,7 +16,7 @@ from functools import lru_cache
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
 from ...graph.ordering import ordered
 from ..core.tensor import TensorVariable
-from ..elementwise.records import Pointwise
+from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
 from ..lowered.assumed import AssumeEqual, bare
 from ..lowered.fused import Fused, unmarked
@@ -48,7 +48,7 @@ def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
 
     None if the body does more than compute scalars and vectors, read parts and write parts, or if no order keeps every
     value until its last reader.  Whole vectors, the same in each step, are left to kernels of their own, which threads
-    share.  Vectors that are values of a step are stored right behind the nodes that `stored_after` names.
+    share.  Arrays that are values of a step are stored right behind the nodes that `stored_after` names.
     """
     found = _places_in_order(op)
     return None if found is None else tuple(op.graph.order[k] for k in found[0])
@@ -66,7 +66,7 @@ def _places_in_order(op: Scan) -> tuple[tuple[int, ...], tuple[int, ...]] | None
     body, count = op.graph, len(op.traced)
     if any(t and i.ndim for t, i in zip(op.traced, body.inputs[op.states], strict=True)):
         return None
-    if any(o.ndim > 1 or _is_the_same(o, op) for o in body.outputs[op.values]):
+    if any(_is_the_same(o, op) for o in body.outputs[op.values]):
         return None
     if op.until and (any(op.traced) or len(body.outputs) > count + 1):
         return None
@@ -87,9 +87,9 @@ def _places_in_order(op: Scan) -> tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
 def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
-    """Return the outputs of a body that are vectors of a step, by the node behind which each is stored; None: the start.
+    """Return the outputs of a body that are arrays of a step, by the node behind which each is stored; None: the start.
 
-    What such a vector shows is there until the node has run, since the node reads it.
+    What such an array shows is there until the node has run, since the node reads it.
     """
     found: dict[Apply | None, list[int]] = {}
     for k, v in enumerate(op.graph.outputs[op.values], len(op.traced)):
@@ -99,7 +99,7 @@ def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
 
 
 def _is_the_same(v: Variable, op: Scan) -> bool:
-    """Whether a value of a step is a vector from outside of the loop."""
+    """Whether a value of a step is an array from outside of the loop."""
     return bool(v.ndim) and (isinstance(v := bare(v), Constant) or v in op.graph.inputs[op.states.stop :])
 
 
@@ -167,6 +167,9 @@ class _Versions:
             if node.out.ndim:
                 self._sources[node.out] = () if node in self._held else self._shown(node.inputs[0])
             return _is_part(op.spec, node.inputs[1:])
+        if op is identity and node.out.ndim:
+            self._sources[node.out] = self._shown(node.inputs[0])
+            return self._computed.isdisjoint(vectors)
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
         if isinstance(op, AdvancedSubtensor):

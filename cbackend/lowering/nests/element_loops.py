@@ -21,6 +21,7 @@ from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_c
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import held_parts, in_place_order, nodes_within, stored_after
 from ....ops.control.scan_ops import Scan
+from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
 from ....ops.lowered.assumed import AssumeEqual, bare
 from ....ops.lowered.fused import Fused, unmarked
@@ -179,6 +180,8 @@ class _Writer(Vectors):
         elif isinstance(op, IncSubtensor):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
+        elif op is identity and isinstance(given[0], View):
+            found = given
         elif isinstance(op, AssumeEqual):
             found = _with_lengths(op, *op.parts(given))
         elif isinstance(op, ShapeI):
@@ -325,11 +328,11 @@ class _Writer(Vectors):
         rows = [self._row(s, t) for s in given[: op.sequences]]
         order = in_place_order(op)
         assert order is not None
-        vectors = stored_after(op) if targets else {}
+        arrays = stored_after(op) if targets else {}
 
         def store(node: Apply | None, known: Mapping[Variable, Value]) -> None:
-            for k in vectors.get(node, ()):
-                self._store_vector(k, known[bare(op.graph.outputs[k])], targets[k], t)
+            for k in arrays.get(node, ()):
+                self._store_array(k, known[bare(op.graph.outputs[k])], targets[k], t)
 
         values = self.graph(op.graph, order, [*rows, *states, *given[op.states.stop :]], held_parts(op), store)
         new = [self._value(o, values) for o in op.graph.outputs]
@@ -344,16 +347,17 @@ class _Writer(Vectors):
         if ended is not None:
             self.add(ir.If(new[-1], (ir.Assign(ended.name, ir.Const("bool", True)), ir.Break())))
 
-    def _store_vector(self, number: int, value: Value, target: View, t: ir.Local) -> None:
-        """Store a vector of step t, the output `number` of the body, in its row."""
+    def _store_array(self, number: int, value: Value, target: View, t: ir.Local) -> None:
+        """Store an array of step t, the output `number` of the body, in its row."""
         row = self._row(target, t)
         assert isinstance(row, View)
         assert isinstance(value, (View, Elements))
-        (length,), (expected,) = value.lengths, row.lengths
-        if length != expected:
-            differ = ir.ScalarOp("ne", "bool", (length, expected))
-            self._fail_if(differ, Status.CHANGED, ir.number(number), t, ir.ONE, expected, length)
-        self.write(IncSubtensor((), set=True), value, row, ())
+        pairs = list(zip(row.lengths, value.lengths, strict=True))
+        differ = [ir.ScalarOp("ne", "bool", pair) for pair in pairs if pair[0] != pair[1]]
+        if differ:
+            lengths = (*row.lengths, *value.lengths)
+            self._fail_if(ir.some(differ), Status.CHANGED, ir.number(number), t, ir.number(len(pairs)), *lengths)
+        self.copied(value, row)
 
     def _row(self, sequence: View, t: ir.Local) -> Value:
         """Return the element, or the part, of a sequence in step t."""

@@ -219,7 +219,8 @@ class Vectors(Statements):
             self.add(ir.If(ir.equal(length, whole), self.close()))
             return found
 
-        return Elements(dtype, length, leaves_of(x), at)
+        own = View("", dtype, ir.ZERO, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),))  # it may be broadcast
+        return Elements(dtype, length, (own, *leaves_of(x)), at)
 
     def _folded_over(
         self, name: str, dtype: str, length: ir.Expr, leaves: Sequence[View], at: Callable[[ir.Expr, bool], ir.Expr]
@@ -300,6 +301,19 @@ class Vectors(Statements):
             self._store(op, part, at, self.element(value, index, even))
 
         self._over(length, leaves, write)
+
+    def copied(self, value: Any, target: View) -> None:
+        """Write an array, of which all but vectors are parts of others, to another one that is as large."""
+        if len(target.lengths) == 1:
+            self._write_vector(IncSubtensor((), set=True), value, target, ())
+        else:
+            index = ir.index(self.name("i"))
+            self._bounds[index.name] = target.lengths[0]
+            self.open()
+            self._counts_from_front(index)
+            self.copied(*(self.part(array, ("i",), (index,)) for array in (value, target)))
+            self.add(ir.For(index.name, ir.ZERO, target.lengths[0], self.close()))
+        self._epochs[target.array] += 1
 
     def stored(self, value: Any, where: Scratch, dtype: str) -> View:
         """Return a vector after it is stored in scratch memory."""
