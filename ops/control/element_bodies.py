@@ -162,14 +162,8 @@ class _Versions:
             return in_place_order(op) is not None and self._loop(op, node)
         if isinstance(op, Cond):
             return all(map(is_elementary, op.branches))
-        if isinstance(op, Subtensor):
-            self.has_places = self.has_places or _moves(node.inputs[1:])
-            if node.out.ndim:
-                self._sources[node.out] = () if node in self._held else self._shown(node.inputs[0])
-            return _is_part(op.spec, node.inputs[1:])
-        if op is identity and node.out.ndim:
-            self._sources[node.out] = self._shown(node.inputs[0])
-            return self._computed.isdisjoint(vectors)
+        if isinstance(op, Subtensor) or (op is identity and vectors):
+            return self._part(op, node)
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
         if isinstance(op, AdvancedSubtensor):
@@ -181,6 +175,15 @@ class _Versions:
         if isinstance(op, Fused):
             return all(map(_is_of_vectors, op.graph.order)) and self._vector(node, vectors)
         return _is_of_vectors(node) and self._vector(node, vectors)
+
+    def _part(self, op: Op, node: Apply) -> bool:
+        """Note a read of a part, or a copy of an array, which is one where it is stored."""
+        self.has_places = self.has_places or _moves(node.inputs[1:])
+        if node.out.ndim:
+            self._sources[node.out] = () if node in self._held else self._shown(node.inputs[0])
+        if isinstance(op, Subtensor):
+            return _is_part(op.spec, node.inputs[1:])
+        return self._computed.isdisjoint(node.inputs)
 
     def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
         """Note a node that computes elements of vectors, if it has any."""
@@ -242,11 +245,19 @@ class _Versions:
         return self._reads_of(self._writers.keys())
 
     def _reads_of(self, some: Set[Variable]) -> list[Apply]:
-        return [
-            node for node in self._graph.order
-            if isinstance(unmarked(node.op), Subtensor) and node.out.ndim == 1
-            and not some.isdisjoint(self._shown(node.inputs[0]))
-        ]  # fmt: skip
+        """Return the reads of vectors of these arrays, without those of a vector that is held itself."""
+        found: list[Apply] = []
+        stored: set[Variable] = set()
+        for node in self._graph.order:
+            op = unmarked(node.op)
+            if not isinstance(op, Subtensor) and op is not identity:
+                continue
+            if bare(node.inputs[0]) in stored:
+                stored.add(node.out)
+            elif op is not identity and node.out.ndim == 1 and not some.isdisjoint(self._shown(node.inputs[0])):
+                stored.add(node.out)
+                found.append(node)
+        return found
 
     def order(self, outputs: Sequence[Variable]) -> tuple[Apply, ...] | None:
         """Return the order of the nodes; None if a value would be changed too early."""

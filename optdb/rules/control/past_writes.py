@@ -122,11 +122,18 @@ def _past_write(node: Apply, graph: FunctionGraph, facts: _Facts) -> Apply:
 
 def _needs_no_array(node: Apply, write: Apply, facts: _Facts) -> bool:
     """Whether a node reads one element, or past the write, or writes its part anew."""
-    return reads_or_resets_an_element(node, write) or (isinstance(node.op, Subtensor) and _reads_past(node, write, facts))
+    if isinstance(node.op, Subtensor) and _reads_past(node, write, facts):
+        return True
+    return reads_or_resets_an_element(node, write)
 
 
 def _reads_past(node: Apply, write: Apply, facts: _Facts) -> bool:
     """Whether a read is certainly at another position of some axis than a write."""
-    mine, theirs = entries(node.op.spec, node.inputs[1:]), entries(write.op.spec, write.inputs[2:])  # type: ignore[attr-defined]
-    pairs = [pair for pair in zip(mine, theirs, strict=False) if not any(isinstance(p, slice) for p in pair)]
-    return any(facts.differ(a, b) for a, b in pairs)
+    mine, theirs = _places(node, 1), _places(write, 2)
+    return any(facts.differ(mine[axis], theirs[axis]) for axis in mine.keys() & theirs.keys())
+
+
+def _places(node: Apply, first: int) -> dict[int, Variable]:
+    """Return the integer indices of a read or write by axis; `first`: the number of the first operand of the index."""
+    index = entries(node.op.spec, node.inputs[first:])  # type: ignore[attr-defined]
+    return {axis: place for axis, place in enumerate(index) if not isinstance(place, slice)}

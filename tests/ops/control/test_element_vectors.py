@@ -194,7 +194,8 @@ def test_many_drawn(seed, tmp_path):
 def one_step(x, state, values):
     """A loop over the rows of a state that gives values of each step, and its results."""
     i, a = T.lscalar("i"), T.matrix("a")
-    return looped(T.Scan, x.shape[0], [T.arange(x.shape[0])], [i], [x], [a], [state(i, a)], values(i, a), traced=(False,))
+    n = x.shape[0]
+    return looped(T.Scan, n, [T.arange(n)], [i], [x], [a], [state(i, a)], values(i, a), traced=(False,))
 
 
 
