@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, dims_of, rebuild
 from ....ops.control.scan_ops import Scan
-from ....ops.elementwise.records import maximum
+from ....ops.elementwise.records import identity, maximum
 from ....ops.lowered.assumed import bare
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
@@ -85,6 +85,12 @@ def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variabl
     return {v: image for v, image in found.items() if image.type.refines(v.type)}
 
 
+def _uncopied(v: Variable) -> Variable:
+    """Return the value of which another one is a copy."""
+    v = bare(v)
+    return bare(v.owner.inputs[0]) if v.owner is not None and v.owner.op is identity else v
+
+
 def _part(node: Apply, first: int) -> tuple[Any, bool]:
     """Return what a node reads or writes to, with all positions for slices; and whether these have all positions.
 
@@ -135,7 +141,7 @@ class _Undone:
             return False
         parts = []
         for value, write in kept:
-            read = bare(body.outputs[count + value]).owner
+            read = _uncopied(body.outputs[count + value]).owner
             if read is None or not isinstance(read.op, Subtensor) or bare(read.inputs[0]) is not leaf:
                 return False
             if read.op.spec != unmarked(write.op).spec or not self._same_positions(read.inputs[1:], write.inputs[2:]):
