@@ -42,13 +42,13 @@ class _Facts:
         """Whether two positions are certainly those of different elements."""
         if not (self._is_natural(a) and self._is_natural(b)):
             return False
-        return b in self.below.get(a, ()) or a in self.below.get(b, ()) or _are_apart(a, b)
+        return b in self.below.get(a, ()) or a in self.below.get(b, ()) or _differ_by_a_number(a, b)
 
     def _is_natural(self, v: Variable) -> bool:
         return v in self.natural or tensor_to_dim(v) in self._natural_sums or bool(is_length(tensor_to_dim(v)))
 
 
-def _are_apart(a: Variable, b: Variable) -> bool:
+def _differ_by_a_number(a: Variable, b: Variable) -> bool:
     """Whether two integers differ by a constant that is not 0."""
     (one, ahead), (other, behind) = (with_number(tensor_to_dim(v)) for v in (a, b))
     return one is other and ahead != behind
