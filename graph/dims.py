@@ -148,11 +148,11 @@ def add(a: Dim, b: Dim) -> Dim:
 def sub(a: Dim, b: Dim) -> Dim:
     if isinstance(b, int):
         return add(a, -b)
-    (term, number), (other, less) = _with_number(a), _with_number(b)
+    (term, number), (other, less) = with_number(a), with_number(b)
     return number - less if term is other else _symbol("sub", a, b)
 
 
-def _with_number(dim: Dim) -> tuple[Dim, int]:
+def with_number(dim: Dim) -> tuple[Dim, int]:
     """A dim as the sum of another one and a number."""
     if isinstance(dim, Symbol) and dim.kind == "add" and isinstance(dim.args[1], int):
         return dim.args[0], dim.args[1]  # type: ignore[return-value]
@@ -184,7 +184,7 @@ def floordiv(a: Dim, b: Dim) -> Dim:
     if isinstance(b, int) and b == 1:
         return a
     if isinstance(b, int):
-        term, number = _with_number(a)
+        term, number = with_number(a)
         if isinstance(term, Symbol) and term.kind == "floordiv":
             inner, divisor = term.args
             if isinstance(divisor, int) and divisor * b < _WIDEST:

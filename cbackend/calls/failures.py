@@ -97,6 +97,8 @@ def _inner_failure(
     if outcome - Outcome.KERNEL not in _OF_ELEMENTS:
         return node, outcome, operand, remarked
     numbers = list(remarked[1 : remarked[0]])  # behind them stands the number of the node
+    if outcome == Outcome.KERNEL + Status.CHANGED:
+        return node, int(Outcome.CHANGED), operand, [len(numbers), *numbers]
     inner = nodes_within(op.graph)[remarked[remarked[0]]]
     outcome = _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
     if outcome == Outcome.LENGTHS:  # the axis, two lengths, and those of all operands
@@ -132,6 +134,7 @@ _OF_ELEMENTS = {
     Status.TOO_SHORT: int(Outcome.TOO_SHORT),
     Status.LENGTHS: int(Outcome.LENGTHS),
     Status.EMPTY_REDUCTION: 0,
+    Status.CHANGED: int(Outcome.CHANGED),
 }
 """Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {

@@ -36,6 +36,8 @@ class Status(IntEnum):
     """A sequence ends before an inner loop does."""
     LENGTHS = 6
     """Vectors in a loop have different lengths."""
+    CHANGED = 7
+    """A vector of a step has another length than in earlier steps."""
 
 
 @record

@@ -1,6 +1,7 @@
 """Bodies of loops over elements: what they may hold, and the order in which they run in place.
 
     a state that is an array     read and written by integers and slices, handed to inner loops
+    a value of a step            a scalar, a vector or a part of an array, stored before a write changes what it shows
     everything else              scalars, parts of arrays, vectors that are computed where their elements are read
 
 Such a body can run on one array for each array state if every reader of a value comes before the write that changes it.
@@ -8,18 +9,19 @@ Such a body can run on one array for each array state if every reader of a value
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
 from ...graph.ordering import ordered
 from ..core.tensor import TensorVariable
-from ..elementwise.records import Pointwise
+from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
-from ..lowered.assumed import AssumeEqual
+from ..lowered.assumed import AssumeEqual, bare
 from ..lowered.fused import Fused, unmarked
 from ..reductions.reduce import Reduce
+from ..reductions.unbroadcasting import SumTo
 from ..shapes.advanced_indexing import AdvancedSubtensor
 from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
@@ -46,31 +48,59 @@ def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
 
     None if the body does more than compute scalars and vectors, read parts and write parts, or if no order keeps every
     value until its last reader.  Whole vectors, the same in each step, are left to kernels of their own, which threads
-    share.
+    share.  Arrays that are values of a step are stored right behind the nodes that `stored_after` names.
     """
-    places = _places_in_order(op)
-    return None if places is None else tuple(op.graph.order[k] for k in places)
+    found = _places_in_order(op)
+    return None if found is None else tuple(op.graph.order[k] for k in found[0])
+
+
+def held_parts(op: Scan) -> frozenset[Apply]:
+    """Return the reads of vectors that are stored when they run: a write that their readers depend on changes them."""
+    found = _places_in_order(op)
+    return frozenset() if found is None else frozenset(op.graph.order[k] for k in found[1])
 
 
 @lru_cache(maxsize=256)
-def _places_in_order(op: Scan) -> tuple[int, ...] | None:
-    """Return the same as positions in the graph, which equal loops share."""
+def _places_in_order(op: Scan) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return order and held parts as positions in the graph, which equal loops share."""
     body, count = op.graph, len(op.traced)
     if any(t and i.ndim for t, i in zip(op.traced, body.inputs[op.states], strict=True)):
         return None
-    if any(o.ndim for o in body.outputs[op.values]):
+    if any(_is_the_same(o, op) for o in body.outputs[op.values]):
         return None
     if op.until and (any(op.traced) or len(body.outputs) > count + 1):
         return None
     versions = _Versions(body, body.inputs[op.states])
-    if not all(versions.take(node) for node in body.order) or versions.has_vectors > versions.has_places:
+    if not all(map(versions.take, body.order)) or versions.has_vectors > versions.has_places:
         return None
     for state, new in zip(body.inputs[op.states], body.outputs, strict=False):
         if versions.store_of(new) is not state if state.ndim else False:
             return None
-    found = versions.order(body.outputs)
     place = {node: k for k, node in enumerate(body.order)}
-    return None if found is None else tuple(place[node] for node in found)
+    kept = [*body.outputs[:count], *(o for o in body.outputs[count:] if not o.ndim)]
+    for reads in (versions.late_reads, versions.changing_reads):
+        held = reads()
+        found = versions.with_held(held).order(kept)
+        if found is not None:
+            return tuple(place[node] for node in found), tuple(place[node] for node in held)
+    return None
+
+
+def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
+    """Return the outputs of a body that are arrays of a step, by the node behind which each is stored; None: the start.
+
+    What such an array shows is there until the node has run, since the node reads it.
+    """
+    found: dict[Apply | None, list[int]] = {}
+    for k, v in enumerate(op.graph.outputs[op.values], len(op.traced)):
+        if v.ndim:
+            found.setdefault(bare(v).owner, []).append(k)
+    return found
+
+
+def _is_the_same(v: Variable, op: Scan) -> bool:
+    """Whether a value of a step is an array from outside of the loop."""
+    return bool(v.ndim) and (isinstance(v := bare(v), Constant) or v in op.graph.inputs[op.states.stop :])
 
 
 def is_elementary(graph: FunctionGraph) -> bool:
@@ -88,8 +118,9 @@ def counts_by_one(node: Apply) -> bool:
 class _Versions:
     """The arrays of a body: the state that each is a later version of, who reads it and which node changes it."""
 
-    def __init__(self, graph: FunctionGraph, states: tuple[Variable, ...]) -> None:
-        self._graph = graph
+    def __init__(self, graph: FunctionGraph, states: tuple[Variable, ...], held: Sequence[Apply] = ()) -> None:
+        """`held`: reads of vectors that are stored, so that later writes change nothing."""
+        self._graph, self._states, self._held = graph, states, frozenset(held)
         self._stores = {s: s for s in states if s.ndim}
         """The state of each version."""
         self._same: dict[Variable, Variable] = {}
@@ -131,11 +162,8 @@ class _Versions:
             return in_place_order(op) is not None and self._loop(op, node)
         if isinstance(op, Cond):
             return all(map(is_elementary, op.branches))
-        if isinstance(op, Subtensor):
-            self.has_places = self.has_places or _moves(node.inputs[1:])
-            if node.out.ndim:
-                self._sources[node.out] = self._shown(node.inputs[0])
-            return _is_part(op.spec, node.inputs[1:])
+        if isinstance(op, Subtensor) or (op is identity and vectors):
+            return self._part(op, node)
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
         if isinstance(op, AdvancedSubtensor):
@@ -147,6 +175,15 @@ class _Versions:
         if isinstance(op, Fused):
             return all(map(_is_of_vectors, op.graph.order)) and self._vector(node, vectors)
         return _is_of_vectors(node) and self._vector(node, vectors)
+
+    def _part(self, op: Op, node: Apply) -> bool:
+        """Note a read of a part, or a copy of an array, which is one where it is stored."""
+        self.has_places = self.has_places or _moves(node.inputs[1:])
+        if node.out.ndim:
+            self._sources[node.out] = () if node in self._held else self._shown(node.inputs[0])
+        if isinstance(op, Subtensor):
+            return _is_part(op.spec, node.inputs[1:])
+        return self._computed.isdisjoint(node.inputs)
 
     def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
         """Note a node that computes elements of vectors, if it has any."""
@@ -183,7 +220,46 @@ class _Versions:
         self._stores[new] = state
         return True
 
-    def order(self, outputs: tuple[Variable, ...]) -> tuple[Apply, ...] | None:
+    def with_held(self, held: Sequence[Apply]) -> _Versions:
+        """Return the same with these reads of vectors held."""
+        found = _Versions(self._graph, self._states, held)
+        for node in self._graph.order:
+            found.take(node)
+        return found
+
+    def late_reads(self) -> list[Apply]:
+        """Return the reads of vectors whose readers depend on the write that changes what they show."""
+        bits = {writer: 1 << k for k, writer in enumerate(self._writers.values())}
+        above: dict[Apply, int] = {}
+        for node in self._graph.order:
+            above[node] = 0
+            for owner in {i.owner for i in node.inputs if i.owner is not None}:
+                above[node] |= above[owner] | bits.get(owner, 0)
+        return self._reads_of({
+            old for old, writer in self._writers.items()
+            if any(above[reader] & bits[writer] for reader in self._readers.get(old, ()))
+        })  # fmt: skip
+
+    def changing_reads(self) -> list[Apply]:
+        """Return the reads of vectors of arrays that a write changes."""
+        return self._reads_of(self._writers.keys())
+
+    def _reads_of(self, some: Set[Variable]) -> list[Apply]:
+        """Return the reads of vectors of these arrays, without those of a vector that is held itself."""
+        found: list[Apply] = []
+        stored: set[Variable] = set()
+        for node in self._graph.order:
+            op = unmarked(node.op)
+            if not isinstance(op, Subtensor) and op is not identity:
+                continue
+            if bare(node.inputs[0]) in stored:
+                stored.add(node.out)
+            elif op is not identity and node.out.ndim == 1 and not some.isdisjoint(self._shown(node.inputs[0])):
+                stored.add(node.out)
+                found.append(node)
+        return found
+
+    def order(self, outputs: Sequence[Variable]) -> tuple[Apply, ...] | None:
         """Return the order of the nodes; None if a value would be changed too early."""
         kept = {version for o in outputs for version in self._shown(o)}
         if not kept.isdisjoint(self._writers):
@@ -224,12 +300,14 @@ def _is_part(spec: tuple[str, ...], indices: Sequence[Variable]) -> bool:
 
 def _is_of_vectors(node: Apply) -> bool:
     """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
-    op = node.op
+    op = unmarked(node.op)
     ranks = {i.ndim for i in node.inputs}
     if isinstance(op, DimShuffle):
         return ranks == {0} and not node.out.ndim
     if isinstance(op, Dot):
         return ranks == {1} and node.out.dtype in _ADDED and not any(isinstance(i, Constant) for i in node.inputs)
+    if isinstance(op, SumTo):
+        return ranks == {1} and node.out.dtype in _ADDED
     if isinstance(op, Reduce):
         return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
     whole = any(i.ndim and isinstance(i, Constant) for i in node.inputs)

@@ -95,13 +95,15 @@ def parts_changed(body: FunctionGraph, state: Variable, new: Variable) -> list[P
 
 
 def written_last(outputs: Sequence[Variable], after: Mapping[int, Variable]) -> dict[Variable, Variable]:
-    """Return reads of the states after a step, `after`, for the values that the step has written to them last.
+    """Return the states after a step, `after`, for themselves, and reads of them for the values written to them last.
 
     `outputs`: the results of the step.  So a derivative need not compute these values again.
     """
     found: dict[Variable, Variable] = {}
     for k, state in after.items():
         node = outputs[k].owner
+        if outputs[k].type == state.type:
+            found[outputs[k]] = state
         if node is None or not isinstance(node.op, IncSubtensor) or not node.op.set:
             continue
         _, value, *indices = node.inputs

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -203,9 +204,8 @@ class Scan(TensorOp):
         forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
         if forward is not node and not self.until and self.truncate < 0 and self.alive(forward) is None:
             parts: dict[int, Any] = overwriting.overwritten(self)
-            if parts:
-                forward = _keeping(node, parts)
-                return Backward(node, forward, totals, parts).cotangents(cotangents)
+            forward, kept = _keeping(node, parts)
+            return Backward(node, forward, totals, parts, kept).cotangents(cotangents)
         return Backward(node, forward, totals).cotangents(cotangents)
 
     def alive(self, node: Apply) -> Variable | None:
@@ -348,14 +348,16 @@ class Backward:
     """The gradient of a scan: another scan, from the last step to the first.
 
     Its states are the cotangents of the states, and the sums of those of what is the same in every step; it goes along
-    the states that the first one went through (`forward` gives them all).
+    the states that the first one went through: `forward` gives them all, but for the `parts` that it keeps of some.
+    `kept`: the outputs of the first loop that are states before each step.
     Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
     """
 
     def __init__(
-        self, node: Apply, forward: Apply, totals: Sequence[Variable | None], parts: Mapping[int, Any] | None = None
-    ) -> None:
-        self.parts: Mapping[int, Any] = parts or {}
+        self, node: Apply, forward: Apply, totals: Sequence[Variable | None],
+        parts: Mapping[int, Any] = MappingProxyType({}), kept: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self.parts, self.kept = parts, kept
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
         self.forward = forward
@@ -472,6 +474,8 @@ class Backward:
 
     def _before(self, k: int) -> Any:
         """Return the values of state `k` at the start of the steps."""
+        if k in self.kept:
+            return self.forward.outputs[self.kept[k]]
         return T.concatenate([T.expand_dims(self.firsts[k], 0), self.forward.outputs[k][:-1]])  # type: ignore[index]
 
     def _reversed(self, rows: Any) -> Any:
@@ -489,14 +493,20 @@ class Backward:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
 
 
-def _keeping(node: Apply, parts: Mapping[int, Any]) -> Apply:
-    """Return the loop with traces of its states, but for those of `parts`: of these it keeps what a step overwrites."""
+def _keeping(node: Apply, parts: Mapping[int, Any]) -> tuple[Apply, dict[int, int]]:
+    """Return the loop that also keeps what its derivative reads, and the outputs that are states before each step.
+
+    Of the states of `parts` it keeps what a step overwrites, of others without a trace all.  So the loop of the value
+    and this one have the same states.
+    """
     op: Scan = node.op  # type: ignore[assignment]
-    body = op.graph
-    kept = [part.read(body.inputs[op.sequences + k], {}) for k, several in parts.items() for part in several]
-    traced = tuple(k not in parts for k in range(len(op.traced)))
-    graph = FunctionGraph(body.inputs, [*body.outputs, *kept])
-    return Apply(replace(op, graph=graph, traced=traced), node.inputs, node.origin)
+    body, states = op.graph, op.graph.inputs[op.states]
+    values = [part.read(states[k], {}) for k, several in parts.items() for part in several]
+    whole = [k for k, traced in enumerate(op.traced) if not traced and k not in parts]
+    first = len(body.outputs) + len(values)
+    graph = FunctionGraph(body.inputs, [*body.outputs, *values, *(states[k] for k in whole)])
+    kept = {k: first + number for number, k in enumerate(whole)}
+    return Apply(replace(op, graph=graph), node.inputs, node.origin), kept
 
 
 def _with_views_inside(node: Apply) -> Apply:

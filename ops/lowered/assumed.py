@@ -28,6 +28,13 @@ class BrokenAssumption(ValueError):
     """A call whose lengths are not those that its graph assumes."""
 
 
+def bare(v: Variable) -> Variable:
+    """Return the array of which `assume_equal` knows the lengths."""
+    while v.owner is not None and isinstance(v.owner.op, AssumeEqual):
+        v = v.owner.inputs[v.index]
+    return v
+
+
 @record(repr=False)
 class AssumeEqual(TensorOp):
     """`assume_equal(x, y, ..., lengths)`: the tensors as views; their `axes` have these lengths.

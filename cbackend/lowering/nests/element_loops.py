@@ -11,19 +11,22 @@ is used; a check that the bounds of a loop make certain is left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from ....graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_choices
 from ....ops.control.cond import Cond
-from ....ops.control.element_bodies import in_place_order, nodes_within
+from ....ops.control.element_bodies import held_parts, in_place_order, nodes_within, stored_after
 from ....ops.control.scan_ops import Scan
+from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
-from ....ops.lowered.assumed import AssumeEqual
+from ....ops.lowered.assumed import AssumeEqual, bare
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.reductions.reduce import Reduce
+from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
@@ -35,7 +38,7 @@ from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
 from .element_limits import Steps, strip_offsets
 from .element_statements import View
-from .element_vectors import Value, Vectors
+from .element_vectors import Elements, Scratch, Value, Vectors
 
 STRIP = 4096
 """Steps of an inner loop between two looks at Ctrl-C; an outer loop looks after STRIP_OF_LOOPS."""
@@ -56,27 +59,26 @@ class Given:
 
 
 def element_kernel(
-    node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Sequence[Given], extras: int, scratch: Sequence[int] = ()
-) -> Kernel:
+    node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Sequence[Given], extras: int,
+    scratch: Mapping[Scratch, int] = MappingProxyType({}),
+) -> Kernel:  # fmt: skip
     """Return the kernel of a loop that `in_place_order` takes.
 
     `given`: the inputs behind the number of steps; states that are arrays are outputs.  `rows`: lengths and strides of
     the outputs.  `extras`: the number of quantities `n0`, `n1` ... in all of these.  Operands are the outputs of the
-    node, scratch memory as large as some of them, then the inputs that are neither numbers nor ranges nor arrays of
-    states.  `scratch`: these outputs; the kernel is written again if it needs some.
+    node, scratch memory for vectors along an axis of some of them, then the inputs that are neither numbers nor ranges
+    nor arrays of states.  `scratch`: these outputs; the kernel is written again if it needs some.
     """
     op: Scan = unmarked(node.op)
     states = range(op.states.start, op.states.stop)
-    outputs = tuple(Operand(node.outputs[k].dtype, (), k) for k in (*range(len(node.outputs)), *scratch))
+    outputs = tuple(Operand(node.outputs[k].dtype, (), k) for k in (*range(len(node.outputs)), *scratch.values()))
     read = [
         k for k, (g, v) in enumerate(zip(given, node.inputs[1:], strict=True))
         if g.value is None and not g.is_range and not (k in states and v.ndim)
     ]  # fmt: skip
     inputs = tuple(Operand(node.inputs[1 + k].dtype, (), 1 + k) for k in read)
     places = {inner: place for place, inner in enumerate(nodes_within(op.graph))}
-    kept = {
-        operand_name(k, len(outputs)): operand_name(len(node.outputs) + n, len(outputs)) for n, k in enumerate(scratch)
-    }
+    kept = {where: operand_name(len(node.outputs) + n, len(outputs)) for n, where in enumerate(scratch)}
     writer = _Writer(places, kept)
     names = {k: operand_name(len(outputs) + number, len(outputs)) for number, k in enumerate(read)}
     values = []
@@ -88,9 +90,9 @@ def element_kernel(
         for k, o in enumerate(node.outputs)
     ]
     writer.loop(op, steps, values, None, targets)
-    if writer.overlapping:
-        needed = [k for k, target in enumerate(targets) if target.array in writer.overlapping]
-        return element_kernel(node, steps, given, rows, extras, needed)
+    if writer.needed.keys() != scratch.keys():
+        numbers = {target.array: k for k, target in enumerate(targets)}
+        return element_kernel(node, steps, given, rows, extras, {w: numbers[w[0]] for w in writer.needed})
     body = (*writer.close(), ir.Return(ir.Const("int32", int(Status.OK))))
     signature: list[Argument] = [Extra(k, f"n{k}") for k in range(extras)]
     signature += [*map(Pointer, range(len(outputs) + len(inputs))), Report(), Poll()]
@@ -109,7 +111,7 @@ def is_vector_loop(node: Apply) -> bool:
 class _Writer(Vectors):
     """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
 
-    def __init__(self, places: Mapping[Apply, int], scratch: Mapping[str, str]) -> None:
+    def __init__(self, places: Mapping[Apply, int], scratch: Mapping[Scratch, str]) -> None:
         super().__init__()
         self._places = places
         self.scratch.update(scratch)
@@ -127,9 +129,16 @@ class _Writer(Vectors):
             return View.whole("" if given.is_range else name, dtype, given.lengths, given.strides)
         return self._computed(ir.Load(dtype, name, ir.ZERO))
 
-    def graph(self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value]) -> dict[Variable, Value]:
-        """Write the nodes of a body; return the values of its variables."""
+    def graph(
+        self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value], held: Set[Apply] = frozenset(),
+        store: Callable[[Apply | None, Mapping[Variable, Value]], None] = lambda node, values: None,
+    ) -> dict[Variable, Value]:  # fmt: skip
+        """Write the nodes of a body; return the values of its variables.
+
+        `held`: reads of vectors that are stored.  `store` is called behind each node.
+        """
         values: dict[Variable, Value] = dict(zip(graph.inputs, given, strict=True))
+        store(None, values)
         writes = writes_of_choices(graph, order)
         chosen = {w.node for own in writes.values() for side in own.sides for w in side}
         for node in order:
@@ -138,6 +147,10 @@ class _Writer(Vectors):
                 continue
             outer, self._place = self._place, self._places[node]
             self._node(node, values, writes.get(node, ChosenWrites()))
+            part = values[node.outputs[0]] if node in held else None
+            if isinstance(part, View):
+                values[node.out] = self.stored(part, (part.array, self._place), part.dtype)
+            store(node, values)
             self._place = outer
         return values
 
@@ -167,6 +180,8 @@ class _Writer(Vectors):
         elif isinstance(op, IncSubtensor):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
+        elif op is identity and isinstance(given[0], View):
+            found = given
         elif isinstance(op, AssumeEqual):
             found = _with_lengths(op, *op.parts(given))
         elif isinstance(op, ShapeI):
@@ -174,7 +189,7 @@ class _Writer(Vectors):
         elif isinstance(op, Arange):
             found = [self._range(given[0], given[1])]
         else:
-            found = [self._computed_by(node, given, given)]
+            found = [self._computed_by(node.with_op(op), given, given)]
         values.update(zip(node.outputs, found, strict=True))
 
     def _range(self, start: ir.Expr, stop: ir.Expr) -> View:
@@ -192,6 +207,8 @@ class _Writer(Vectors):
             return self.dot(node, given)
         if isinstance(op, Reduce):
             return self.fold(op, node, given[0])
+        if isinstance(op, SumTo):
+            return self.summed_to(node, *given)
         return self.elementwise(node, given, shapes)
 
     def _read(self, op: Subtensor, x: View, indices: Sequence[ir.Expr]) -> Value:
@@ -311,10 +328,16 @@ class _Writer(Vectors):
         rows = [self._row(s, t) for s in given[: op.sequences]]
         order = in_place_order(op)
         assert order is not None
-        values = self.graph(op.graph, order, [*rows, *states, *given[op.states.stop :]])
+        arrays = stored_after(op) if targets else {}
+
+        def store(node: Apply | None, known: Mapping[Variable, Value]) -> None:
+            for k in arrays.get(node, ()):
+                self._store_array(k, known[bare(op.graph.outputs[k])], targets[k], t)
+
+        values = self.graph(op.graph, order, [*rows, *states, *given[op.states.stop :]], held_parts(op), store)
         new = [self._value(o, values) for o in op.graph.outputs]
         for k, target in enumerate(targets):
-            if k >= len(states) or op.traced[k]:
+            if (k >= len(states) or op.traced[k]) and len(target.lengths) == 1:
                 self.add(ir.Store(target.array, ir.times(t, target.strides[0]), new[k]))
         held = {s.name for s in states if isinstance(s, ir.Local)}
         changed = [(s, v) for s, v in zip(states, new, strict=False) if isinstance(s, ir.Local) and v != s]
@@ -323,6 +346,18 @@ class _Writer(Vectors):
             self.add(ir.Assign(state.name, value))
         if ended is not None:
             self.add(ir.If(new[-1], (ir.Assign(ended.name, ir.Const("bool", True)), ir.Break())))
+
+    def _store_array(self, number: int, value: Value, target: View, t: ir.Local) -> None:
+        """Store an array of step t, the output `number` of the body, in its row."""
+        row = self._row(target, t)
+        assert isinstance(row, View)
+        assert isinstance(value, (View, Elements))
+        pairs = list(zip(row.lengths, value.lengths, strict=True))
+        differ = [ir.ScalarOp("ne", "bool", pair) for pair in pairs if pair[0] != pair[1]]
+        if differ:
+            lengths = (*row.lengths, *value.lengths)
+            self._fail_if(ir.some(differ), Status.CHANGED, ir.number(number), t, ir.number(len(pairs)), *lengths)
+        self.copied(value, row)
 
     def _row(self, sequence: View, t: ir.Local) -> Value:
         """Return the element, or the part, of a sequence in step t."""

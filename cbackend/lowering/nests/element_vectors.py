@@ -51,6 +51,8 @@ class Elements:
 
 
 Value = ir.Expr | View | Elements
+Scratch = tuple[str, int]
+"""Memory for a part of an array: its name and the number of the node that reads the part; -1 for overlapping writes."""
 
 
 def leaves_of(value: Value) -> tuple[View, ...]:
@@ -67,10 +69,10 @@ class Vectors(Statements):
 
     def __init__(self) -> None:
         super().__init__()
-        self.scratch: dict[str, str] = {}
-        """The names of scratch memory, by the array that is as large."""
-        self.overlapping: list[str] = []
-        """Arrays that need scratch memory."""
+        self.scratch: dict[Scratch, str] = {}
+        """The names of scratch memory."""
+        self.needed: dict[Scratch, None] = {}
+        """The scratch memory that vectors go to."""
 
     # --- values
     def elementwise(self, node: Apply, given: Sequence[Any], shapes: Sequence[Any]) -> Value:
@@ -193,6 +195,33 @@ class Vectors(Statements):
             lambda index, even: self.cast(self.element(x, index, even), dtype),
         )  # fmt: skip
 
+    def summed_to(self, node: Apply, x: Any, like: Any) -> Value:
+        """Return a vector if it is as long as another one, which broadcasts to it; else that of its sum alone."""
+        dtype = node.outputs[0].dtype
+        (length,), (whole,) = like.lengths, x.lengths
+        if length == whole:
+            return x  # type: ignore[no-any-return]
+        total = ir.Local(dtype, self.name("w"))
+        self.add(ir.Var(total.name, recipe("sum", dtype).lanes[0].start))
+        self._defined[total.name] = self.depth, None
+        self.open()
+        added = self._folded_over("sum", dtype, whole, leaves_of(x), lambda index, even: self.element(x, index, even))
+        self.add(ir.Assign(total.name, added))
+        self.add(ir.If(_differ(length, whole), self.close()))
+
+        def at(index: ir.Expr, even: bool) -> ir.Expr:
+            if even:
+                return self.element(x, index)
+            found = ir.Local(dtype, self.name("w"))
+            self.add(ir.Var(found.name, total))
+            self.open()
+            self.add(ir.Assign(found.name, self.element(x, index, False)))
+            self.add(ir.If(ir.equal(length, whole), self.close()))
+            return found
+
+        own = View("", dtype, ir.ZERO, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),))  # it may be broadcast
+        return Elements(dtype, length, (own, *leaves_of(x)), at)
+
     def _folded_over(
         self, name: str, dtype: str, length: ir.Expr, leaves: Sequence[View], at: Callable[[ir.Expr, bool], ir.Expr]
     ) -> ir.Expr:
@@ -264,7 +293,7 @@ class Vectors(Statements):
             wrong = ir.every([_differ(value.lengths[0], length), _differ(value.lengths[0], ir.ONE)])
             self._disagree_if(wrong, value.lengths[0], length, shapes)
         if any(leaf.array == part.array and not _is_aligned(leaf, part) for leaf in leaves):
-            value = self._kept(value, part)
+            value = self.stored(value, (part.array, -1), part.dtype)
             leaves = leaves_of(value)
 
         def write(index: ir.Expr, even: bool) -> None:
@@ -273,16 +302,28 @@ class Vectors(Statements):
 
         self._over(length, leaves, write)
 
-    def _kept(self, value: Any, part: View) -> View:
+    def copied(self, value: Any, target: View) -> None:
+        """Write an array, of which all but vectors are parts of others, to another one that is as large."""
+        if len(target.lengths) == 1:
+            self._write_vector(IncSubtensor((), set=True), value, target, ())
+        else:
+            index = ir.index(self.name("i"))
+            self._bounds[index.name] = target.lengths[0]
+            self.open()
+            self._counts_from_front(index)
+            self.copied(*(self.part(array, ("i",), (index,)) for array in (value, target)))
+            self.add(ir.For(index.name, ir.ZERO, target.lengths[0], self.close()))
+        self._epochs[target.array] += 1
+
+    def stored(self, value: Any, where: Scratch, dtype: str) -> View:
         """Return a vector after it is stored in scratch memory."""
-        if part.array not in self.scratch:
-            self.overlapping.append(part.array)
-        array = self.scratch.get(part.array, part.array)
+        self.needed[where] = None
+        array = self.scratch.get(where, where[0])
         (length,) = value.lengths
         kept = View.whole(array, value.dtype, (length,), (ir.ONE,))
 
         def write(index: ir.Expr, even: bool) -> None:
-            self.add(ir.Store(array, index, self.cast(self.element(value, index, even), part.dtype)))
+            self.add(ir.Store(array, index, self.cast(self.element(value, index, even), dtype)))
 
         self._over(length, leaves_of(value), write)
         self._epochs[array] += 1

@@ -45,12 +45,12 @@ def plan_scan(p: Planner, node: Apply) -> None:
     p.guard("not_negative", steps, failure=Outcome.NEGATIVE_STEPS)
     for k, s in enumerate(sequences):
         p.guard("reaches", p.arrays[s].lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
-    if not p.strided and is_elementary(op):
+    if not p.strided and is_elementary(node):
         plan_elements(p, node, steps)
         return
     rows = [p.arrays[s] if p.strided else _by_rows(p, p.arrays[s]) for s in sequences]
     states, fixed = ([p.arrays[v] if p.strided else p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
-    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    kept = quantities(p, _lengths(op, node))
     results, made = [], []
     count = p.name("n", INTEGER) if op.until else None
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
@@ -83,20 +83,26 @@ def _overwritten(p: Planner, node: Apply, output: int, lengths: tuple[Length, ..
     return first
 
 
-def is_elementary(op: Scan) -> bool:
-    """Whether a loop touches scalars and single elements alone, by operations that all have C."""
-    if in_place_order(op) is None:
+def is_elementary(node: Apply) -> bool:
+    """Whether a loop touches elements and vectors alone, by operations that all have C, and its lengths are known."""
+    op = unmarked(node.op)
+    if not isinstance(op, Scan) or in_place_order(op) is None or any(None in row for row in _lengths(op, node)):
         return False
     kinds = {type(unmarked(node.op)) for node in nodes_within(op.graph)}
     own = (planned(kind) for kind in kinds if issubclass(kind, (Pointwise, Fused)))
     return all(found is not None and found.plan is plan_kernel for found in own)
 
 
+def _lengths(op: Scan | Cond, node: Apply) -> Sequence[Sequence[Dim | None]]:
+    """Return the lengths of what a step or a branch gives, in terms of the operands; None if a run alone tells."""
+    return op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:])))
+
+
 def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     """Plan one kernel for all steps.  Its array states begin as copies of their first values."""
     op = unmarked(node.op)
     assert isinstance(op, Scan)
-    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    kept = quantities(p, _lengths(op, node))
     results = []
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(op.traced) or op.traced[k]
@@ -138,7 +144,7 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     kernel = element_loops.element_kernel(node, count, given, list(map(array, results)), len(numbers))
     reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
     like = [results[o.source] for o in kernel.outputs[len(results) :]]
-    writes = [*results, *(p.fresh(a.dtype, a.lengths) for a in like)]
+    writes = [*results, *(p.fresh(a.dtype, (p.sum(a.lengths),)) for a in like)]  # a vector is along one axis
     arguments = [*numbers, *writes, *reads, Detail(), Poll()]
     p.call(kernel, arguments, writes, reads)
     _put(p, node, results)
@@ -146,10 +152,7 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
 
 def counted_ranges(node: Apply) -> tuple[Variable, ...]:
     """Return the inputs of a loop whose elements its kernel counts instead of reading them."""
-    op = unmarked(node.op)
-    if not isinstance(op, Scan) or not is_elementary(op):
-        return ()
-    return tuple(filter(is_count, node.inputs))
+    return tuple(filter(is_count, node.inputs)) if is_elementary(node) else ()
 
 
 def is_count(v: Variable) -> bool:
@@ -164,7 +167,7 @@ def plan_cond(p: Planner, node: Apply) -> None:
     op = node.op
     assert isinstance(op, Cond)
     operands = [p.packed(p.arrays[v]) for v in node.inputs[1:]]
-    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    kept = quantities(p, _lengths(op, node))
     results, made = [], []
     for output, lengths in zip(node.outputs, kept, strict=True):
         result, is_made = _result(p, output, lengths, False)

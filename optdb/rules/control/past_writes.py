@@ -1,10 +1,11 @@
-"""Elements that are read past a write to another one, where the numbers of loops show that it is another one.
+"""Elements and parts that are read past a write to another one, where the numbers of loops show that it is another one.
 
     scan{fn(j, x, i) -> set(x, y, (i, j))[j, j]}(i, arange(i), x, i)
     -->
     scan{fn(j, x, i) -> x[j, j]}(i, arange(i), x, i)
 
-Here j < i in each step.  The write then has no reader, or is overwritten, and goes.
+Here j < i in each step.  The write then has no reader, or is overwritten, and goes.  Parts are others if an integer
+index of one axis is: `x[:, j]` passes a write to `x[:, j + 1]`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
+from ....graph.dims import is_length, with_number
 from ....ops.control.scan_ops import Scan
-from ....ops.elementwise.records import add, maximum, sub
+from ....ops.elementwise.records import maximum, sub
 from ....ops.shapes.creation import Arange
-from ....ops.shapes.indexing import IncSubtensor, Subtensor
+from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
+from ....ops.shapes.lengths import tensor_to_dim
 from ....profiling import OptimizerProfile
 from ....record import record
 from ...contract import Contract, relaxes
@@ -33,23 +36,27 @@ class _Facts:
 
     def __init__(self, natural: set[Variable], below: Mapping[Variable, set[Variable]]) -> None:
         self.natural, self.below = natural, below
+        self._natural_sums = {tensor_to_dim(v) for v in natural if v.type.kind in "iu" and not v.ndim}
 
     def differ(self, a: Variable, b: Variable) -> bool:
         """Whether two positions are certainly those of different elements."""
-        if not {a, b} <= self.natural:
+        if not (self._is_natural(a) and self._is_natural(b)):
             return False
-        return b in self.below.get(a, ()) or a in self.below.get(b, ()) or _is_past(a, b) or _is_past(b, a)
+        return b in self.below.get(a, ()) or a in self.below.get(b, ()) or _differ_by_a_number(a, b)
+
+    def _is_natural(self, v: Variable) -> bool:
+        return v in self.natural or tensor_to_dim(v) in self._natural_sums or bool(is_length(tensor_to_dim(v)))
 
 
-def _is_past(a: Variable, b: Variable) -> bool:
-    """Whether `a` is b plus a positive constant."""
-    terms = a.owner.inputs if a.owner is not None and a.owner.op is add else ()
-    return len(terms) == 2 and b in terms and any(isinstance(t, Constant) and bool(t.data > 0) for t in terms)
+def _differ_by_a_number(a: Variable, b: Variable) -> bool:
+    """Whether two integers differ by a constant that is not 0."""
+    (one, ahead), (other, behind) = (with_number(tensor_to_dim(v)) for v in (a, b))
+    return one is other and ahead != behind
 
 
 @record(kw_only=True)
 class ElementsPastWrites(Optimizer):
-    """Reads elements from the array before a write to another element, in the bodies of loops."""
+    """Reads elements and parts from the array before a write to another one, in the bodies of loops."""
 
     contract: ClassVar[Contract | None] = relaxes("errors")
     in_bodies: ClassVar[bool] = False
@@ -101,16 +108,32 @@ def _ends(numbers: Variable) -> set[Variable]:
 
 
 def _past_write(node: Apply, graph: FunctionGraph, facts: _Facts) -> Apply:
-    """Return a read of an element from the array before writes to other ones."""
-    if not isinstance(node.op, Subtensor) or node.out.ndim:
+    """Return a read of an element, or of a part, from the array before writes to other ones."""
+    if not isinstance(node.op, Subtensor):
         return node
     x, *mine = node.inputs
-    while x.owner is not None and isinstance(x.owner.op, IncSubtensor) and x.owner.op.spec == node.op.spec:
-        write = x.owner
+    while x.owner is not None and isinstance(x.owner.op, IncSubtensor) and _reads_past(node, x.owner, facts):
         readers = [user for user, _ in graph.uses.get(x, ())]
-        if not all(user is not None and reads_or_resets_an_element(user, write) for user in readers):
+        if not all(user is not None and _needs_no_array(user, x.owner, facts) for user in readers):
             break
-        if not any(map(facts.differ, mine, write.inputs[2:])):
-            break
-        x = write.inputs[0]
+        x = x.owner.inputs[0]
     return node if x is node.inputs[0] else node.with_inputs((x, *mine))
+
+
+def _needs_no_array(node: Apply, write: Apply, facts: _Facts) -> bool:
+    """Whether a node reads one element, or past the write, or writes its part anew."""
+    if isinstance(node.op, Subtensor) and _reads_past(node, write, facts):
+        return True
+    return reads_or_resets_an_element(node, write)
+
+
+def _reads_past(node: Apply, write: Apply, facts: _Facts) -> bool:
+    """Whether a read is certainly at another position of some axis than a write."""
+    mine, theirs = _places(node, 1), _places(write, 2)
+    return any(facts.differ(mine[axis], theirs[axis]) for axis in mine.keys() & theirs.keys())
+
+
+def _places(node: Apply, first: int) -> dict[int, Variable]:
+    """Return the integer indices of a read or write by axis; `first`: the number of the first operand of the index."""
+    index = entries(node.op.spec, node.inputs[first:])  # type: ignore[attr-defined]
+    return {axis: place for axis, place in enumerate(index) if not isinstance(place, slice)}

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, dims_of, rebuild
 from ....ops.control.scan_ops import Scan
-from ....ops.elementwise.records import maximum
-from ....ops.lowered.assumed import AssumeEqual
+from ....ops.elementwise.records import identity, maximum
+from ....ops.lowered.assumed import bare
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import tensor_to_dim
@@ -72,17 +72,23 @@ def _time(v: Variable, place: Mapping[Apply, int]) -> int:
 def _with_earlier(first: Variable, restored: Variable) -> dict[Variable, Variable]:
     """Return images of an array, and of the one from which writes to parts made it that were written just before."""
     found = {first: restored}
-    bare = _bare(first)
-    found[bare] = restored
+    array = bare(first)
+    found[array] = restored
     parts: list[Any] = []
-    while bare.owner is not None and isinstance(bare.owner.op, IncSubtensor):
-        node = bare.owner
+    while array.owner is not None and isinstance(array.owner.op, IncSubtensor):
+        node = array.owner
         mine, is_whole = _part(node, 2)
-        if parts and is_whole and bare.owner.op.set and all(mine.covers(part) for part in parts):
-            found[bare] = node.with_inputs((restored, *node.inputs[1:])).out
+        if parts and is_whole and array.owner.op.set and all(mine.covers(part) for part in parts):
+            found[array] = node.with_inputs((restored, *node.inputs[1:])).out
         parts.append(mine)
-        bare = _bare(node.inputs[0])
+        array = bare(node.inputs[0])
     return {v: image for v, image in found.items() if image.type.refines(v.type)}
+
+
+def _uncopied(v: Variable) -> Variable:
+    """Return the value of which another one is a copy."""
+    v = bare(v)
+    return bare(v.owner.inputs[0]) if v.owner is not None and v.owner.op is identity else v
 
 
 def _part(node: Apply, first: int) -> tuple[Any, bool]:
@@ -96,13 +102,6 @@ def _part(node: Apply, first: int) -> tuple[Any, bool]:
     return overwriting.Part((*places, *[None] * (node.inputs[0].ndim - len(places)))), is_whole
 
 
-def _bare(v: Variable) -> Variable:
-    """Return the array of which `assume_equal` knows the lengths."""
-    while v.owner is not None and isinstance(v.owner.op, AssumeEqual):
-        v = v.owner.inputs[v.index]
-    return v
-
-
 # --- loops that undo others
 
 
@@ -113,7 +112,7 @@ def _restored(node: Apply) -> Iterator[tuple[Variable, Variable]]:
         return
     n, _, firsts, _ = op.parts(node)
     for k, first in enumerate(firsts):
-        last = _bare(first)
+        last = bare(first)
         forward = last.owner
         earlier = None if forward is None else forward.op
         if forward is None or type(earlier) is not Scan or earlier.until or forward.inputs[0] is not n:
@@ -142,8 +141,8 @@ class _Undone:
             return False
         parts = []
         for value, write in kept:
-            read = _bare(body.outputs[count + value]).owner
-            if read is None or not isinstance(read.op, Subtensor) or _bare(read.inputs[0]) is not leaf:
+            read = _uncopied(body.outputs[count + value]).owner
+            if read is None or not isinstance(read.op, Subtensor) or bare(read.inputs[0]) is not leaf:
                 return False
             if read.op.spec != unmarked(write.op).spec or not self._same_positions(read.inputs[1:], write.inputs[2:]):
                 return False
@@ -156,19 +155,19 @@ class _Undone:
     def _written_back(self, state: int) -> list[tuple[int, Any]] | None:
         """Return the values of the first loop that a step writes to parts of a state, and the writes."""
         body, found = self._theirs.graph, []
-        leaf, new = body.inputs[self._theirs.states][state], _bare(body.outputs[state])
+        leaf, new = body.inputs[self._theirs.states][state], bare(body.outputs[state])
         sequences = {i: k for k, i in enumerate(body.inputs[: self._theirs.sequences])}
         while new is not leaf:
             node = new.owner
             op = None if node is None else unmarked(node.op)
             if node is None or not isinstance(op, IncSubtensor) or not op.set:
                 return None
-            row = sequences.get(_bare(node.inputs[1]))
+            row = sequences.get(bare(node.inputs[1]))
             value = None if row is None else self._value_reversed(self._backward.inputs[1 + row])
             if value is None:
                 return None
             found.append((value, node))
-            new = _bare(node.inputs[0])
+            new = bare(node.inputs[0])
         return found
 
     def _value_reversed(self, rows: Variable) -> int | None:
@@ -181,14 +180,14 @@ class _Undone:
 
     def _is_reversed(self, rows: Variable, of: Variable) -> bool:
         """Whether `rows` are those of all steps, from the last one on."""
-        node, n = _bare(rows).owner, self._forward.inputs[0]
+        node, n = bare(rows).owner, self._forward.inputs[0]
         if node is None or not isinstance(node.op, Subtensor) or node.op.spec[0] != "s001":
             return False
         step = node.inputs[1]
         if not isinstance(step, Constant) or step.data != -1 or any(entry != "s000" for entry in node.op.spec[1:]):
             return False
-        whole = _bare(node.inputs[0])
-        if whole is _bare(of):
+        whole = bare(node.inputs[0])
+        if whole is bare(of):
             return dims_of(of)[0] == tensor_to_dim(n)
         cut = whole.owner
         if cut is None or not isinstance(cut.op, Subtensor) or cut.op.spec != ("s010",) or cut.inputs[0] is not of:

@@ -77,13 +77,24 @@ def _earlier_write(node: Node) -> Node | None:
 
 
 def useless_write(node: Node) -> Value | None:
-    """Rewrite a write to the whole of x to y, or x + y."""
+    """Rewrite a write to the whole of x to y, or x + y; from the end on, to those of y reversed."""
     x, y = node.inputs[:2]
-    if not all(map(is_whole, entries(node.op.spec, positions(node)))):
+    index = entries(node.op.spec, positions(node))
+    if not all(is_whole(place) or _is_reversed(place) for place in index):
         return None
+    if any(map(_is_reversed, index)):
+        y = y if same_shape(x, y) else fill(x, y)
+        y = Subtensor(node.op.spec)(y, *positions(node))
     if not node.op.set:
         return add(x, y)
     return y if same_shape(x, y) else fill(x, y)
+
+
+def _is_reversed(place: Any) -> bool:
+    """Whether an index takes all positions of an axis from the last one on."""
+    if not isinstance(place, slice) or place.start is not None or place.stop is not None or place.step is None:
+        return False
+    return constant_int(place.step) == -1
 
 
 def inc_by_zero(node: Node) -> Value | None:

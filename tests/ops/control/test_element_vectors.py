@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote import ops as T
+from arignote.ops.control.scan_ops import looped
 
 R = np.random.default_rng(0)
 
@@ -187,3 +189,77 @@ def test_drawn(seed, tmp_path):
 @pytest.mark.parametrize("seed", range(4, 104))
 def test_many_drawn(seed, tmp_path):
     compare_drawn(seed, tmp_path)
+
+
+def one_step(x, state, values):
+    """A loop over the rows of a state that gives values of each step, and its results."""
+    i, a = T.lscalar("i"), T.matrix("a")
+    n = x.shape[0]
+    return looped(T.Scan, n, [T.arange(n)], [i], [x], [a], [state(i, a)], values(i, a), traced=(False,))
+
+
+
+def test_vectors_of_a_step_are_stored_before_they_change():
+    x = T.matrix("x")
+    found = one_step(
+        x, lambda i, a: T.set_subtensor(a[i], T.tanh(a[i - 1]) + a[i]),
+        lambda i, a: [a[i], T.exp(a[i]), a[i, ::-1], a[i - 1], a],
+    )  # fmt: skip
+    f = ag.function([x], list(found))
+    for given in (R.random((5, 4)), R.random((3, 0)), R.random((0, 4))):
+        rows, state = [], given.copy()
+        for k in range(len(given)):
+            old = state.copy()
+            state[k] = np.tanh(state[k - 1]) + state[k]
+            rows.append((old[k], np.exp(old[k]), old[k, ::-1], old[k - 1], old))
+        results = f(given)
+        np.testing.assert_allclose(results[0], state)
+        for k, found_rows in enumerate(results[1:]):
+            assert len(found_rows) == len(given)
+            for one, row in zip(found_rows, rows, strict=True):
+                np.testing.assert_allclose(one, row[k])
+    source = f.c_source()
+    assert ", element by element */" in source and "ag_looped" not in source
+
+
+def test_parts_that_are_read_late_are_held():
+    """The row is read behind two writes that change it, and each step copies no more than the row."""
+    x = T.matrix("x")
+
+    def state(i, a):
+        g = a[i]
+        cleared = T.set_subtensor(a[i], 0.0)
+        return T.inc_subtensor(cleared[i - 1], g * T.sum(cleared[i - 1]))
+
+    (found,) = one_step(x, state, lambda i, a: [])
+    f = ag.function([x], found)
+    given = R.random((6, 5))
+    expected = given.copy()
+    for k in range(6):
+        row = expected[k].copy()
+        expected[k] = 0
+        expected[k - 1] += row * expected[k - 1].sum()
+    np.testing.assert_allclose(f(given), expected)
+    assert "ag_looped" not in f.c_source()
+
+
+@pytest.mark.parametrize("lengths", [(4, 4), (4, 1), (1, 1), (0, 1), (0, 0)])
+def test_sums_to_a_length_of_the_call(lengths):
+    x, y = T.matrix("x"), T.vector("y")
+    (found,) = one_step(x, lambda i, a: T.set_subtensor(a[i], T.SumTo()(a[i - 1] * 2.0, y)), lambda i, a: [])
+    f = ag.function([x, y], found)
+    long, short = lengths
+    given = R.random((3, long))
+    expected = given.copy()
+    for k in range(3):
+        row = expected[k - 1] * 2
+        expected[k] = row if short == long else row.sum()
+    np.testing.assert_allclose(f(given, np.zeros(short)), expected)
+    assert "ag_looped" not in f.c_source()
+
+
+def test_a_vector_of_another_length_than_before_is_refused():
+    x = T.matrix("x")
+    found = one_step(x, lambda i, a: T.set_subtensor(a[i], 1.0), lambda i, a: [a[i, : i + 1]])
+    with pytest.raises(ValueError, match=r"value 0 of shape \(1,\) becomes one of shape \(2,\)"):
+        ag.function([x], list(found))(np.zeros((3, 3)))

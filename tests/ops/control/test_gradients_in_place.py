@@ -7,9 +7,10 @@ import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.program.plan import plan
 from arignote.graph import FunctionGraph
-from arignote.ops.control.element_bodies import nodes_within
+from arignote.ops.control.element_bodies import in_place_order, nodes_within
 from arignote.ops.control.scan_ops import Scan
 from arignote.ops.lowered.fused import unmarked
+from arignote.ops.shapes.indexing import IncSubtensor
 from arignote.optdb.rules.control.counting import naturals
 
 
@@ -196,3 +197,58 @@ def test_a_row_of_the_gradient_is_copied_and_no_array():
     (trace,) = both.traces.values()
     calls = [s for body in plan(trace.function.graph, strict=True).bodies for s in body.steps if hasattr(s, "kernel")]
     assert [s for s in calls if s.function == "copy" and len(s.writes[0].lengths) > 1] == []
+
+
+def adjoint_sweep(A):
+    """A sweep along columns, as of Thomas's algorithm: each column is written from the one before."""
+    p = np.zeros_like(A)
+    for j in range(1, A.shape[1]):
+        p[1:-1, j] = 1.0 / (A[1:-1, j] + 0.5 * p[1:-1, j - 1])
+    for j in range(A.shape[1] - 2, 0, -1):
+        p[1:-1, j] = p[1:-1, j] * p[1:-1, j + 1] + A[1:-1, j]
+    return np.sum(p * p)
+
+
+def orthogonalized(A):
+    Q = np.zeros_like(A)
+    for k in range(A.shape[1]):
+        Q[:, k] = A[:, k] / np.sqrt(np.dot(A[:, k], A[:, k]))
+        for j in range(k + 1, A.shape[1]):
+            A[:, j] -= Q[:, k] * np.dot(Q[:, k], A[:, j])
+    return np.sum(Q * np.arange(Q.size).reshape(Q.shape))
+
+
+def mirrored(A):
+    for k in range(1, A.shape[0]):
+        A[0, :k] += 0.5 * np.flip(A[1, :k] * A[0, :k])
+    return np.sum(A * A)
+
+
+@pytest.mark.parametrize("f", [adjoint_sweep, orthogonalized, mirrored], ids=lambda f: f.__name__)
+def test_a_step_copies_no_whole_array(f):
+    """Writes to parts work in place, and the loop of the value is the one that keeps what the derivative reads."""
+    loops = loops_of_gradient(f)
+    nodes = [n for _, inner in loops for n in inner]
+    writes = [n for n in nodes if isinstance(unmarked(n.op), IncSubtensor) and n.out.ndim > 1]
+    outer = {id(n) for loop, _ in loops for n in unmarked(loop.op).graph.order}
+    copies = [n for n in writes if n.op is unmarked(n.op) and id(n) in outer]
+    kernels = [unmarked(loop.op).graph for loop, _ in loops if in_place_order(unmarked(loop.op)) is not None]
+    within = {id(n) for graph in kernels for n in graph.order}
+    assert writes and not [n for n in copies if id(n) not in within]
+    assert not any(any(unmarked(loop.op).traced) for loop, _ in loops)
+
+
+def test_states_are_kept_as_values_of_a_step():
+    """No trace is joined with the first state: the loop gives what each step begins with."""
+    a, n = T.vector("a"), T.lscalar("n")
+    s = T.vector("s")
+    loop = Scan(FunctionGraph([s], [T.tanh(s)]), 0, (False,))(n, a)
+    g = ag.grad(loop.sum(), a)
+    assert not [node for node in FunctionGraph([a, n], [g]).order if node.op.name == "join"]
+    for steps in (0, 1, 3):
+        x = np.linspace(-1.0, 1.0, 5)
+        slope = np.ones(5)
+        for _ in range(steps):
+            x = np.tanh(x)
+            slope *= 1 - x * x
+        np.testing.assert_allclose(g.eval({a: np.linspace(-1.0, 1.0, 5), n: np.array(steps)}), slope)

@@ -206,6 +206,19 @@ def test_states_of_inner_loops_that_nobody_reads():
     assert within.op.traced == (False,)
 
 
+@pytest.mark.parametrize("ahead, numbers, is_other", [(1, 0, True), (0, 0, False), (1, -1, False), (2, 0, True)])
+def test_columns_are_read_past_writes_to_other_ones(ahead, numbers, is_other):
+    """The column j is not j + 1 if j counts from the front; from -1 on, both may be the only one."""
+    x, j, n = T.matrix("x"), T.lscalar("j"), T.lscalar("n")
+    written = T.set_subtensor(x[1:, j + ahead], 2.0)
+    body = ag.FunctionGraph([j, x], [written[1:, j + 1 - 1] * 3.0])
+    graph = ag.FunctionGraph([n, x], [T.Scan(body, 1, ())(n, T.arange(numbers, n), x)])
+    found = ag.rewrite(graph, "scan_elements_past_writes")
+    assert ("inc_subtensor" not in [node.op.name for node in nodes_within(found)]) is is_other
+    values = [np.array(3), np.arange(20.0).reshape(4, 5)]
+    np.testing.assert_allclose(T.interpret(found, values)[0], T.interpret(graph, values)[0])
+
+
 @pytest.mark.parametrize("row, is_other", [(0, True), (1, False)])
 def test_elements_are_read_past_writes_to_other_ones(row, is_other):
     """In `for j in range(i)` the element [j, j] is not [i, j]; [i, j] is."""

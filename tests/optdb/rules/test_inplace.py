@@ -519,7 +519,7 @@ def test_a_part_that_is_read_after_a_write_is_copied():
     [
         lambda x, w, j: [w, x],  # the array is a result itself
         lambda x, w, j: [w * x[1:]],  # a part of as many axes
-        lambda x, w, j: [w[j] * 2.0, x[j]],  # no reader follows the write
+        lambda x, w, j: [w[j] * 2.0, T.exp(x[j])],  # no reader follows the write
         lambda x, w, j: [T.sum(w) * x],
     ],
     ids=["a result", "rows", "read before", "whole"],
@@ -529,3 +529,40 @@ def test_other_parts_are_not_copied(results):
     x = T.exp(a)
     graph = FunctionGraph([a, i, j], results(x, T.set_subtensor(x[i], 0.0), j))
     assert CopyParts(name="copy_parts")(graph)[0] is graph
+
+
+# --- parts that are read after a write
+
+COPY = CopyParts(name="copy_parts")
+
+
+def copied(inputs, outputs, by=COPY, **kwargs):
+    """The shapes of the copies, and the marks of the graph with them."""
+    before = FunctionGraph(inputs, outputs, **kwargs)
+    graph, _ = by(before, GraphEditor())
+    values = [np.arange(12.0).reshape(3, 4) + k for k, _ in enumerate(inputs)]
+    for one, other in zip(interpret(graph, values), interpret(before, values), strict=True):
+        np.testing.assert_array_equal(one, other)
+    within = inplace.inplace_setsubtensor().within_loops() if by.private else SET
+    after, _ = within(graph, GraphEditor())
+    return [n.out.ndim for n in graph.order if n.op.name == "identity"], len(marks(after))
+
+
+def test_parts_that_stay_after_a_write_are_copied():
+    t = T.exp(A)
+    row, write = t[0], T.set_subtensor(t[1], 3.0)
+    assert copied([A], [write, row]) == ([1], 1)
+    assert copied([A], [write, row[1:]]) == ([1], 1)
+    assert copied([A], [write, T.sum(write) * row]) == ([1], 1)
+    assert copied([A], [write, T.sum(row)]) == ([], 1)  # the row is read before
+    assert copied([A], [write, t[1:]]) == ([], 0)  # as many axes: a copy of it costs as much
+    assert copied([A], [write, row, t]) == ([], 0)
+    assert copied([A], [T.set_subtensor(A[1], 3.0), A[0]]) == ([], 0)  # nothing may write to the argument
+
+
+def test_a_state_that_is_a_value_of_the_step_is_copied():
+    write = T.set_subtensor(A[1], A[0] * 2.0)
+    own = COPY.within_loops()
+    assert copied([A], [write, A], own, updates=((0, 0),)) == ([2], 1)
+    assert copied([A], [write, A[1]], own, updates=((0, 0),)) == ([1], 1)
+    assert copied([A, B], [write, A], own, updates=((0, 0), (1, 1))) == ([], 0)  # it is the next value of another state
