@@ -6,7 +6,7 @@ An op is translated in the first of these ways that fits:
     by its body       lowered ops: the graph that they mean
     as a mover        ops on shapes and indices: the op itself, run on numbers that stand for elements
     by its meaning    over the reals: NumPy's operations of `evaluate`, on terms
-    as a function     anything else: equal operands give equal results
+    as a function     random draws, and anything else: equal operands give equal results
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ..ops.core.interpret import evaluate_node
 from ..ops.elementwise.records import Cast, Elementwise
 from ..ops.shapes.lengths import Shape, ShapeI
+from .draws import UnknownDraw
 from .meanings import OWN
 from .terms import NotTranslated, Term
 from .values import LARGEST, Array, Known, lifted, objects, trial
@@ -41,16 +42,22 @@ class Translation:
     def outputs(self, nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, Known]) -> list[Known]:
         for node in nodes:
             self.theory.require_time()
-            inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
+            inputs = [self.value_of(i, known) for i in node.inputs]
             with np.errstate(all="ignore"):
                 results = self.node(node, inputs)
             known.update(zip(node.outputs, results, strict=True))
-        return [o.data if isinstance(o, Constant) else known[o] for o in outputs]
+        return [self.value_of(o, known) for o in outputs]
+
+    def value_of(self, variable: Variable, known: Mapping[Variable, Known]) -> Known:
+        """The value of a variable that was computed, or of a constant."""
+        return variable.data if isinstance(variable, Constant) else known[variable]
 
     def node(self, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
         op = node.op
         if isinstance(op, (ShapeI, Shape)) and isinstance(inputs[0], Array):
             inputs = [np.zeros(inputs[0].shape)]
+        if isinstance(op, UnknownDraw):
+            return self.drawn(node, inputs)
         if not any(isinstance(i, Array) for i in inputs) and not self._is_real_number(node):
             return evaluate_node(node, inputs)
         own = OWN.get(type(op))
@@ -173,6 +180,12 @@ class Translation:
                 made.append(result)
         self.how.add(f"{node.op.name} by its NumPy meaning")
         return made
+
+    def drawn(self, node: Any, inputs: Sequence[Known]) -> list[Known]:
+        """The outputs of a draw as unknown functions, also where all operands are known."""
+        if any(isinstance(n, Array) for n in node.op.lengths(inputs)):
+            raise NotTranslated("a draw of unknown lengths")
+        return self.opaque(node, inputs)
 
     def opaque(self, node: Apply, inputs: Sequence[Known]) -> list[Known]:
         """The outputs as unknown functions of the operands; their shapes from a run on ones."""

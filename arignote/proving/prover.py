@@ -10,20 +10,19 @@ import numpy as np
 from ..database import optdb
 from ..graph import FunctionGraph, GraphEditor, Replacement
 from ..graph.ordering import InconsistencyError
-from ..graph.text import subgraphs
 from ..ops.control.laziness import with_bodies
-from ..ops.core.tensor import HostOp
 from ..ops.lowered.assumed import BrokenAssumption
 from ..optdb import Contract, Rule, TopoOptimizer, exact
 from ..optdb.rules.conforming import TensorConform
 from ..record.spelling import counted
 from .check import NEVER, Clock, Found, check
 from .claims import Claim, Instance, judged, outcome
+from .draws import abstracted, unrunnable
 from .expansion import same_ops
 from .lengths import shapes_of
 from .memory import violations
 from .proof import BOUNDED, PROVED, REFUTED, TESTED, StepProof
-from .steps import Step, opened, steps_of
+from .steps import End, Step, opened, parts_of
 from .values import trial
 
 DRAWS = 12
@@ -45,26 +44,20 @@ class Prover:
         self, graph: FunctionGraph, journal: Sequence[Replacement], result: FunctionGraph
     ) -> Iterator[StepProof]:
         """Yield the results for a journal and for those of the bodies inside, and for the memory of the last graph."""
-        todo = [(graph, tuple(journal), result, "", False)]
-        seen: set[int] = set()
-        while todo:
-            graph, journal, result, inside, private = todo.pop()
-            steps, last = steps_of(graph, journal, inside)
-            in_place = ""
-            for step in steps:
-                found = self.step(step)
-                in_place = step.rule if _writes(step) else in_place
-                yield _result(step, found, self.contract_of(step.rule))
-                for run in step.runs if id(step.runs) not in seen else ():
-                    todo.append((run.before, run.journal, run.after, f"{inside} {run.title}".strip(), True))
-                seen.add(id(step.runs))
-            yield from _ends(last, result, in_place, inside, private)
+        for part in parts_of(graph, journal, result):
+            yield from self.part(part)
+
+    def part(self, part: Step | End) -> Iterator[StepProof]:
+        """Yield the results for a step, or for the end of a journal."""
+        if isinstance(part, End):
+            yield from _ends(part)
+        else:
+            yield _result(part, self.step(part), self.contract_of(part.rule))
 
     def step(self, step: Step) -> Found:
         """The result for one step."""
-        if not step.instances:
-            return Found(PROVED, {"equal values"})
-        if step.runs and (found := _by_bodies(step)) is not None:
+        found = settled(step)
+        if found is not None:
             return found
         first = step.instances[0]
         key = (step.rule, first, tuple(i.type for i in first.before.inputs), len(step.instances), step.instances[-1])
@@ -97,15 +90,17 @@ class Prover:
         claim = Claim(self.contract_of(step.rule), judged)
         clock = Clock(self.seconds)
         reason = ""
-        runnable = [instance for instance in _every(step) if not draws(instance)]
+        instances = list(map(abstracted, _every(step)))
+        runnable = [n for n, instance in enumerate(instances) if not unrunnable(instance)]
         if not runnable:
-            return Found(TESTED, reason="it draws random numbers or calls Python, which is not run on made-up values")
-        for n, instance in enumerate(runnable):
-            if n and clock.over:
+            return Found(TESTED, reason=unrunnable(instances[0]))
+        for n in runnable:
+            if n > runnable[0] and clock.over:
                 break
+            instance = instances[n]
             found = check(claim, instance, clock)
             if found.status in (PROVED, BOUNDED):
-                if instance not in step.instances:
+                if n >= len(step.instances):
                     found.status = BOUNDED
                     found.bounds.add("small lengths in the place of the known ones")
                 return found
@@ -117,9 +112,8 @@ class Prover:
                 reason = reason or "a difference, for values that the graph may not reach"
             elif found.status != NEVER:
                 reason = found.reason if not reason or reason == "time" else reason
-        return _evaluated(
-            step, claim, reason or "no lengths at which the part runs", self.seconds, (runnable[0], runnable[-1])
-        )
+        ends = (instances[runnable[0]], instances[runnable[-1]])
+        return _evaluated(step, claim, reason or "no lengths at which the part runs", self.seconds, ends)
 
 
 def _every(step: Step) -> Iterator[Instance]:
@@ -131,16 +125,11 @@ def _every(step: Step) -> Iterator[Instance]:
             yield other
 
 
-def draws(instance: Instance) -> bool:
-    """Whether a graph, or a body in it, draws random numbers or calls Python: a made-up state may take forever."""
-    todo = [instance.before, instance.after]
-    while todo:
-        graph = todo.pop()
-        for node in graph.order:
-            if isinstance(node.op, HostOp) or type(node.op).__module__.startswith("arignote.ops.random."):
-                return True
-            todo += subgraphs(node.op).values()
-    return False
+def settled(step: Step) -> Found | None:
+    """The result of a step that needs no solver: it exchanges no value, or does nothing but to put bodies in place."""
+    if not step.instances:
+        return Found(PROVED, {"equal values"})
+    return _by_bodies(step) if step.runs else None
 
 
 def _by_bodies(step: Step) -> Found | None:
@@ -184,25 +173,20 @@ def _drawn(rng: np.random.Generator, dtype: str, shape: Sequence[int]) -> np.nda
     return rng.integers(0, 2, made.shape).astype(dtype)
 
 
-def _writes(step: Step) -> bool:
-    """Whether the replacement writes in place."""
-    return bool(step.instances) and any(node.op.destroys() for node in step.instances[0].after.order)
-
-
-def _ends(last: FunctionGraph, result: FunctionGraph, in_place: str, inside: str, private: bool) -> Iterator[StepProof]:
+def _ends(end: End) -> Iterator[StepProof]:
     """The results for the graph at the end: whether it is the one that runs, and what it overwrites."""
-    place = f"end of {inside}" if inside else "end"
-    if _plain(last) != _plain(result):
+    place = f"end of {end.inside}" if end.inside else "end"
+    if _plain(end.last) != _plain(end.result):
         yield StepProof(place, "the journal", "exact", TESTED, "the last state", "the optimized graph",
                         reason="the journal does not lead to the graph that runs")  # fmt: skip
-    if not in_place:
+    if not end.in_place:
         return
     try:
-        found = next(violations(result, private), "")
+        found = next(violations(end.result, end.private), "")
     except InconsistencyError as error:
         found = str(error)
     yield StepProof(
-        place, in_place, "exact", REFUTED if found else PROVED, "values that are overwritten", "their readers",
+        place, end.in_place, "exact", REFUTED if found else PROVED, "values that are overwritten", "their readers",
         "order of reads and writes", reason=found,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..explain.replay import Node, Replay, Value, described
-from ..graph import Apply, Constant, FunctionGraph, Replacement, TensorType, Variable
+from ..graph import Apply, Constant, FunctionGraph, Replacement, Variable
 from ..graph.editor import InnerRun
 from ..ops.core.tensor import TensorVariable
 from .claims import Instance
@@ -45,6 +45,43 @@ class Step:
     @property
     def place(self) -> str:
         return f"{self.index} inside {self.inside}" if self.inside else str(self.index)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the replacement writes in place."""
+        return bool(self.instances) and any(node.op.destroys() for node in self.instances[0].after.order)
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a journal: the state that it leads to, and the graph that runs.
+
+    `in_place`: the last rule that marks writes, "" if none does.  `private`: the inputs with updates are the graph's
+    own.
+    """
+
+    last: FunctionGraph
+    result: FunctionGraph
+    in_place: str
+    inside: str
+    private: bool
+
+
+def parts_of(graph: FunctionGraph, journal: Sequence[Replacement], result: FunctionGraph) -> Iterator[Step | End]:
+    """Yield all that a proof of a journal checks: the steps and the end of it, and of the journals of bodies inside."""
+    todo = [(graph, tuple(journal), result, "", False)]
+    seen: set[int] = set()
+    while todo:
+        graph, journal, result, inside, private = todo.pop()
+        steps, last = steps_of(graph, journal, inside)
+        in_place = ""
+        for step in steps:
+            yield step
+            in_place = step.rule if step.writes else in_place
+            for run in step.runs if id(step.runs) not in seen else ():
+                todo.append((run.before, run.journal, run.after, f"{inside} {run.title}".strip(), True))
+            seen.add(id(step.runs))
+        yield End(last, result, in_place, inside, private)
 
 
 def steps_of(
@@ -222,8 +259,3 @@ def opened(instance: Instance) -> Instance | None:
             return None
         sides.append(FunctionGraph([leaves[v] for v in graph.inputs], [known.get(o, o) for o in side.outputs]))
     return Instance(*sides)
-
-
-def _open_type(kind: TensorType) -> TensorType:
-    """The type without its long known lengths."""
-    return kind.with_shape(tuple(n if n is None or n <= KEPT else None for n in kind.shape))

@@ -22,6 +22,8 @@ MODULES = (
     "waves01", "oscillating", "integrals", "hypergeometric", "quantiles",
 )  # fmt: skip
 """The families, each of which uses earlier ones only."""
+FEW = 16
+"""Elements of an array that are computed one by one; of a longer one, equal elements are computed once."""
 inf, nan, EULER = math.inf, math.nan, np.euler_gamma
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,11 +52,22 @@ def meaning(function: Callable[..., float]) -> Callable[..., np.ndarray]:
 
     def of_arrays(*values: np.ndarray) -> np.ndarray:
         dtype = np.result_type(*values)
+        operands, places = _distinct(np.broadcast_arrays(*(v.astype(float) for v in values)))
         with np.errstate(all="ignore"):
-            return np.asarray(every(*(v.astype(float) for v in values)), dtype=float).astype(dtype)
+            found = np.asarray(every(*operands), dtype=float).astype(dtype)
+        return found if places is None else found[places]
 
     of_arrays.__doc__ = function.__doc__
     return of_arrays
+
+
+def _distinct(operands: Sequence[np.ndarray]) -> tuple[Sequence[np.ndarray], np.ndarray | None]:
+    """Return the operands without repeated elements, and the position of each element; None if there are few."""
+    if operands[0].size <= FEW:
+        return operands, None
+    bits = np.stack([np.ascontiguousarray(x).view("u8").reshape(-1) for x in operands], axis=1)
+    rows, places = np.unique(bits, axis=0, return_inverse=True)
+    return [np.ascontiguousarray(column).view(float) for column in rows.T], places.reshape(operands[0].shape)
 
 
 # --- functions of the C library, and of other headers

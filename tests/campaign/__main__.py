@@ -35,6 +35,7 @@ def main() -> int:
     fuzzing.add_argument("--first", type=int, metavar="SEED", help="the first seed; by default the first untried one")
     fuzzing.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     fuzzing.add_argument("--reports", type=Path, default=Path("fuzz-reports"), help="folder for a text of each cause")
+    fuzzing.add_argument("--resume", type=Path, metavar="FILE", help="add to the total in this file, group by group")
     fuzzing.add_argument("--save", action="store_true", help="keep the figures in values/fuzz.json")
     options = parser.parse_args()
     names = options.experiments or list(EXPERIMENTS)
@@ -61,7 +62,7 @@ def _fuzz(parser: argparse.ArgumentParser, names: list[str], options: argparse.N
         parser.error("--hours is an option of fuzz alone")
     sys.path[:0] = environment()["PYTHONPATH"].split(os.pathsep)
     fuzz = importlib.import_module(f"{__package__}.{EXPERIMENTS['fuzz']}")
-    rows = fuzz.run_for(options.hours, options.first, options.jobs, options.reports, options.save)
+    rows = fuzz.run_for(options.hours, options.first, options.jobs, options.reports, options.resume, options.save)
     print(table(rows))
     return int(any(row.failures for row in rows))
 

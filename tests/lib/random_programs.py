@@ -41,8 +41,8 @@ LAYOUTS = {
 }
 MODES = (None, None, None, None, None, "FAST_COMPILE", "fast_run -fusion", "fast_run -inplace")
 LETTERS = "nmk"
-ALL_LETTERS = ascii_letters.replace("T", "")
-"""Letters that may stand for lengths; T is the module of functions."""
+ALL_LETTERS = ascii_letters.replace("T", "") + "".join(map(chr, (*range(0x3B1, 0x3CA), *range(0x430, 0x450))))
+"""Letters that may stand for lengths, Greek and Cyrillic ones among them; T is the module of functions."""
 LARGEST = {"float16": 500.0, "complex64": 1e4, "float32": 1e4}
 
 
@@ -190,6 +190,10 @@ class Maker:
     variable: dict[str, Any] = field(default_factory=dict)
     array: dict[str, np.ndarray] = field(default_factory=dict)
 
+    def size(self) -> int:
+        """The number of steps."""
+        return self.random.randint(2, 20)
+
     def pick(self, fits: Callable[[np.ndarray], bool] = lambda _: True) -> str | None:
         """A name whose array `fits`, newer ones more often."""
         found = [name for name, a in self.array.items() if fits(a)]
@@ -296,7 +300,7 @@ def drawn(seed: int, maker_of: type[Maker], program_of: type[Program]) -> Progra
     names, arrays = maker.program.made(), maker.program.arrays(lengths)
     maker.variable = {i.name: names[i.name] for i in inputs}
     maker.array = {i.name: arrays[i.name] for i in inputs}
-    wanted = random.randint(2, 20)
+    wanted = maker.size()
     for _ in range(3 * wanted):
         step = maker.step()
         if step is not None and len(maker.program.steps) < wanted:

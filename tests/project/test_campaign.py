@@ -4,6 +4,8 @@ import pytest
 from campaign.__main__ import EXPERIMENTS
 from campaign.children import experiment
 from campaign.scorecard import Row, Trials, from_json, table, to_json
+from campaign.values.fuzz import Total
+from campaign.values.fuzz_trials import SETTINGS, settings_of
 
 
 @pytest.mark.long
@@ -23,3 +25,22 @@ def test_the_scorecard_shows_failures_and_the_bound_of_none():
     assert rows == [Row("G2", "tries", 3001, 1, ("the third of May",), "5 ms")]
     assert rows[0].bound() == ""
     assert "the third of May" in table(rows)
+
+
+def test_fuzzing_goes_on_from_the_file_of_a_total(tmp_path):
+    total = Total(64, 128, seconds=2.0)
+    total.add([64, 32, 100, ["add", "exp"], ["add exp"], [{"cause": "rule local_x", "text": "program"}]])
+    total.save(tmp_path / "total.json")
+    again = Total.load(tmp_path / "total.json")
+    assert again.figures() == total.figures() and again.causes == total.causes
+    assert again.add([96, 32, 100, ["add", "log"], [], [{"cause": "rule local_x", "text": "other"}]]) == {}
+    assert again.figures() == {
+        "first": 64, "next": 128, "programs": 64, "steps": 200, "settings": 16, "ops": 3, "pairs": 1,
+        "differences": 2, "causes": 1, "seconds": 2,
+    }  # fmt: skip
+
+
+def test_each_setting_of_fuzzing_has_its_turn():
+    turns = [settings_of(number) for number in range(12)]
+    assert {setting for turn in turns for setting in turn} == set(SETTINGS)
+    assert len({len({str(s) for s in turn}) for turn in turns}) <= 2

@@ -1,9 +1,10 @@
-"""Proofs of the functions of real programs: the tutorials, the Theano programs, imported networks.
+"""Proofs of the functions of real programs: tests, tutorials, Theano programs, imported networks.
 
     python -m tests.prove.functions [GROUP ...] [--seconds S] [--most N]
+    python -m tests.prove.functions tests --files tests/function tests/optdb
 
-Each program runs for a while; the functions that it compiles are caught and proved.  The results are kept in
-functions.json, from which docs/proofs.md has its second table.
+Each program runs for a while; the distinct rewrites of the functions that it compiles are kept, and proved.  The
+results are kept in functions.json, from which docs/proofs.md has its second table.
 """
 
 from __future__ import annotations
@@ -11,32 +12,39 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import itertools
 import json
 import os
+import pickle
 import re
 import runpy
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import arignote as ag
-from arignote.function import function as functions
-from arignote.proving.proof import BOUNDED, PROVED, REFUTED, TESTED, StepProof
+from arignote.proving.proof import BOUNDED, PROVED, REFUTED, TESTED
 from arignote.proving.prover import Prover
+
+from . import LIBRARIES
+from .recording import FOLDER, UNNAMED, Kept, kept, recording
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).with_name("functions.json")
 RUN_SECONDS = 20
-"""Seconds of processor time for which a program runs; compilers run meanwhile, and NumPy in place of their C."""
-MOST = 6
-"""Functions of a program that are proved, the first ones."""
+"""Seconds of processor time for which a program runs."""
+MOST = 40
+"""Distinct rewrites of a rule that are proved."""
 SECONDS = 1.0
+GRACE = 4
+"""Times the seconds for a rewrite after which its process gives up: NumPy may be slow, and Z3 late."""
+TESTS = "tests"
+KINDS = (PROVED, BOUNDED, TESTED, REFUTED)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
 
 
@@ -44,27 +52,29 @@ class _Over(BaseException):
     """The time of a program is over."""
 
 
-def caught(program: Callable[[], Any]) -> list[Any]:
-    """The functions that a program compiles until its time is over; one that fails is cut off there."""
-    found: list[Any] = []
-    compiled = functions._compiled
-
-    def keep(*args: Any) -> Any:
-        made = compiled(*args)
-        found.append(made)
-        return made
+@contextlib.contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise _Over after so many seconds of processor time."""
 
     def ring(*_: Any) -> None:
         raise _Over
 
-    functions._compiled = keep
     before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, RUN_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def run(program: Callable[[], Any], folder: Path) -> None:
+    """Note what a program compiles until its time is over; one that fails is cut off there."""
     here = Path.cwd()
     try:
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            os.chdir(folder)
-            with warnings.catch_warnings():
+        with tempfile.TemporaryDirectory() as own, contextlib.redirect_stdout(io.StringIO()):
+            os.chdir(own)
+            with warnings.catch_warnings(), recording(folder), _within(RUN_SECONDS):
                 warnings.simplefilter("ignore")
                 program()
     except _Over:
@@ -72,11 +82,18 @@ def caught(program: Callable[[], Any]) -> list[Any]:
     except Exception as error:  # an optional package is missing, or a block shows an error
         print(f"    cut off: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
         os.chdir(here)
-        functions._compiled = compiled
-    return found
+
+
+def run_tests(files: list[str], folder: Path) -> None:
+    """Note what tests compile; what they hold is not asked here."""
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "tests", *LIBRARIES)))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "prove.recording", *files]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, FOLDER: str(folder)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    print(f"    {(done.stdout.splitlines() or ['nothing ran'])[-1]}", flush=True)
 
 
 def tutorials() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -140,32 +157,61 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Callable[[], Any]]]]] = {
 }  # fmt: skip
 
 
-def proved(group: str, seconds: float, most: int) -> Iterator[dict[str, Any]]:
-    """Yield after each program the counts of a group, and by rule (rewrites, those without proof, the first reason)."""
-    counts: Counter[str] = Counter()
-    rules: dict[str, list[Any]] = {}
-    prover = Prover(seconds)
-    for name, program in GROUPS[group]():
-        print(f"{group}: {name}", flush=True)
-        mine: Counter[str] = Counter()
-        for f in itertools.islice((f for f in caught(program) if f.journal), most):
-            counts["functions"] += 1
-            for step in prover.journal(f.unoptimized_graph, f.journal, f.graph):
-                mine[step.status] += 1
-                _count(rules, step)
-                if step.status == REFUTED:
-                    print(f"    {step}", flush=True)
-        counts += mine
-        print(f"    {dict(mine)}", flush=True)
-        yield {"counts": dict(counts), "rules": rules}
+# --- proofs
 
 
-def _count(rules: dict[str, list[Any]], step: StepProof) -> None:
-    entry = rules.setdefault(step.rule, [0, 0, ""])
-    entry[0] += 1
-    if step.status in (TESTED, REFUTED):
-        entry[1] += 1
-        entry[2] = entry[2] or step.reason.splitlines()[0]
+def proved(found: Kept, seconds: float, most: int, jobs: int) -> dict[str, Any]:
+    """The counts of a group, and by rule: rewrites, distinct ones, those of each status, the first reason."""
+    rules: dict[str, dict[str, Any]] = {}
+    tasks = []
+    for key in sorted(found.parts):  # the order of digests is a random sample of each rule, the same in every run
+        rule, part = found.parts[key]
+        entry = rules.setdefault(rule, {"rewrites": 0, "distinct": 0, **dict.fromkeys(KINDS, 0), "reason": ""})
+        entry["rewrites"] += found.seen[key]
+        entry["distinct"] += 1
+        if entry["distinct"] <= most:
+            tasks.append((rule, part, seconds))
+    for n, ((rule, _, _), (status, reason)) in enumerate(zip(tasks, _results(tasks, jobs), strict=True)):
+        rules[rule][status] += 1
+        if status in (TESTED, REFUTED):
+            rules[rule]["reason"] = rules[rule]["reason"] or reason.splitlines()[0]
+        if status == REFUTED:
+            print(f"    {rule}: {reason}", flush=True)
+        if n % 50 == 0:
+            print(f"    {n} of {len(tasks)}", flush=True)
+    counts = {k: sum(entry[k] for entry in rules.values()) for k in ("rewrites", "distinct", *KINDS)}
+    return {"counts": {"functions": found.functions, **counts}, "rules": dict(sorted(rules.items()))}
+
+
+def _results(tasks: list[Any], jobs: int) -> Iterator[tuple[str, str]]:
+    """The status of each part, in order."""
+    if jobs == 1:
+        yield from map(_result, tasks)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_result, tasks)
+
+
+_PROVERS: dict[float, Prover] = {}
+
+
+def _result(task: tuple[str, bytes | str, float]) -> tuple[str, str]:
+    """The status of a part, and its reason."""
+    _, part, seconds = task
+    if isinstance(part, str):
+        return TESTED, part
+    prover = _PROVERS.setdefault(seconds, Prover(seconds))
+    try:
+        with _within(GRACE * seconds):
+            steps = list(prover.part(pickle.loads(part)))
+    except _Over:
+        return TESTED, "time"
+    except ModuleNotFoundError:
+        return TESTED, UNNAMED
+    except Exception as error:  # named and counted: a defect of the prover ends no run
+        return TESTED, f"the prover fails: {type(error).__name__}: {error}"
+    worst = max(steps, key=lambda step: KINDS.index(step.status), default=None)
+    return (worst.status, worst.reason) if worst is not None else (PROVED, "")
 
 
 def load() -> dict[str, Any]:
@@ -175,53 +221,59 @@ def load() -> dict[str, Any]:
 
 def page(known: dict[str, Any]) -> str:
     """The part of docs/proofs.md on functions."""
-    kinds = (PROVED, BOUNDED, TESTED, REFUTED)
-    lines = [f"| programs | functions | rewrites | {' | '.join(kinds)} |", "|" + "---|" * 7]
+    names = ("functions", "rewrites", "distinct", *KINDS)
+    lines = [f"| programs | {' | '.join(names)} |", "|" + "---|" * (1 + len(names))]
     for group, found in known.items():
-        counts = found["counts"]
-        cells = [
-            group,
-            counts.get("functions", 0),
-            sum(counts.get(k, 0) for k in kinds),
-            *(counts.get(k, 0) for k in kinds),
-        ]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    total: dict[str, list[Any]] = {}
+        shown = f"{group} ({found['of']})" if found.get("of") else group
+        lines.append(f"| {shown} | {' | '.join(str(found['counts'][name]) for name in names)} |")
+    total: dict[str, dict[str, Any]] = {}
     for found in known.values():
-        for rule, (n, without, reason) in found["rules"].items():
-            entry = total.setdefault(rule, [0, 0, ""])
-            total[rule] = [entry[0] + n, entry[1] + without, entry[2] or reason]
-    lines += [
-        "",
-        "Rules with rewrites that are not proved:",
-        "",
-        "| rule | rewrites | without proof | first reason |",
-        "|---|---|---|---|",
-    ]
-    for rule, (n, without, reason) in sorted(total.items(), key=lambda item: (-item[1][1], item[0])):
-        if without:
-            shown = reason if len(reason) <= 160 else f"{reason[:160]} ..."
-            shown = shown.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
-            lines.append(f"| {rule} | {n} | {without} | {shown} |")
-    return "\n".join(lines)
+        for rule, entry in found["rules"].items():
+            sums = total.setdefault(rule, dict.fromkeys(entry, 0) | {"reason": ""})
+            for name, value in entry.items():
+                sums[name] = sums[name] or value if name == "reason" else sums[name] + value
+    lines += ["", '<div style="max-height: 80vh; overflow: auto">', ""]
+    lines += [f"| rule | {' | '.join(names[1:])} | first reason without proof |", "|" + "---|" * (1 + len(names))]
+    for rule, entry in sorted(total.items(), key=lambda item: (-item[1][REFUTED], -item[1][TESTED], item[0])):
+        reason = entry["reason"]
+        shown = reason if len(reason) <= 160 else f"{reason[:160]} ..."
+        shown = shown.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
+        lines.append(f"| {rule} | {' | '.join(str(entry[name]) for name in names[1:])} | {shown} |")
+    return "\n".join([*lines, "", "</div>"])
 
 
 def main() -> int:
+    groups = (TESTS, *GROUPS)
     parser = argparse.ArgumentParser(prog="python -m tests.prove.functions", description=__doc__)
-    parser.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; none: all")
+    parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}; none: all")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for one rewrite, of processor time")
-    parser.add_argument("--most", type=int, default=MOST, help="functions of a program")
+    parser.add_argument("--most", type=int, default=MOST, help="distinct rewrites of a rule")
+    parser.add_argument("--files", nargs="+", default=["tests"], help="tests that run; by default all")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     options = parser.parse_args()
-    unknown = [g for g in options.groups if g not in GROUPS]
+    unknown = [g for g in options.groups if g not in groups]
     if unknown:
-        parser.error(f"no group is named {', '.join(unknown)}; expected {', '.join(GROUPS)}")
-    os.environ.setdefault("ARIGNOTE_COMPILE_BUDGET", "0")
+        parser.error(f"no group is named {', '.join(unknown)}; expected {', '.join(groups)}")
     known = load()
-    for group in options.groups or GROUPS:
-        for found in proved(group, options.seconds, options.most):
-            known = load() | ({group: found} if found["counts"] else {})
-            DATA.write_text(json.dumps({g: known[g] for g in GROUPS if g in known}, indent=1) + "\n")
-    return int(any(found["counts"].get(REFUTED, 0) for found in known.values()))
+    for group in options.groups or groups:
+        with tempfile.TemporaryDirectory() as home:
+            folder = Path(home)
+            print(group, flush=True)
+            if group == TESTS:
+                run_tests(options.files, folder)
+            else:
+                for name, program in GROUPS[group]():
+                    print(f"  {name}", flush=True)
+                    run(program, folder)
+            found = kept(folder)
+        if not found.functions:
+            continue
+        known = load() | {group: proved(found, options.seconds, options.most, options.jobs)}
+        if group == TESTS and options.files != ["tests"]:
+            known[group]["of"] = ", ".join(options.files)
+        print(f"  {known[group]['counts']}", flush=True)
+        DATA.write_text(json.dumps({g: known[g] for g in groups if g in known}, indent=1) + "\n")
+    return int(any(found["counts"][REFUTED] for found in known.values()))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,13 @@ print(f.proof)                                                # also without the
 | tested | There is no proof, for the stated reason. The results on drawn values agree. |
 | refuted | NumPy confirms a counterexample. |
 
-The table counts the rewrites of real programs. `python -m tests.prove.functions` runs them again.
+A random draw is an unknown function of its state, its lengths and its parameters: equal draws are equal, and nothing
+else is known. Code of a user has no meaning here; rewrites around it are counted as tested.
+
+The tables count the rewrites of real programs. A rewrite is a rule with the parts of the graph around it; equal ones
+are one, up to the names of inputs. At most some distinct rewrites of each rule are proved: a sample by digest, the same
+in every run. `python -m tests.prove.functions` runs the programs again, and `python -m tests.prove.functions tests`
+runs all tests.
 
 """
 

@@ -11,6 +11,8 @@ from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.elementwise.records import add, exp, mul, sin, sub
 from arignote.ops.lowered.fused import InPlace
+from arignote.ops.random.generator_draws import GeneratorDraw
+from arignote.ops.random.numpy_draws import NumpyDraw
 from arignote.optdb import node_rule, relaxes, rule
 from arignote.optdb.patterns import wilds
 from arignote.proving.memory import violations
@@ -23,6 +25,7 @@ N = T.vector("n", dtype="int32")
 PROGRAMS = {
     "elementwise": lambda: T.exp(T.log(1 + X) - Y) * (X * 1) - (-Y),
     "matrices": lambda: ((M @ W).T.T * 2 + 1).sum(axis=0),
+    "constants": lambda: (X[:2] * 0.5 + np.zeros(2)) * np.ones(2) - np.zeros((1, 2)),
     "integers": lambda: (N * 8 // 8) % 4 + (N - N),
     "softmax": lambda: T.log(T.nn.softmax(M, axis=1)).sum(),
     "gradient": lambda: ag.grad((T.tanh(X) ** 2).sum(), X),
@@ -64,6 +67,34 @@ def test_a_wrong_rewrite_is_refuted_and_the_mode_refuses_the_function(name):
         ag.function([X, Y, M], output(), mode=mode, on_unused_input="ignore")
     text = str(caught.value)
     assert "planted: refuted\n" in text and "becomes" in text and 'mode.excluding("planted")' in text
+
+
+S = T.tensor("s", "uint64", (6,))
+L = T.lscalar("l")
+
+
+def drawn():
+    """The next state and numbers of two draws one after the other, of which the first is drawn twice."""
+    normal = NumpyDraw("normal", 1)
+    state, first = normal(S, L, T.constant(0.0), T.constant(1.0))
+    _, again = normal(S, L, T.constant(0.0), T.constant(1.0))
+    last, order = GeneratorDraw("permutation", 1, "int64")(state, L)
+    return [T.log(1 + T.exp(first)) * 1 - again, order * 1 + 0, last]
+
+
+def test_rewrites_around_draws_are_proved():
+    proof = ag.function([S, L], drawn()).proof
+    assert proof.counts[PROVED] + proof.counts[BOUNDED] == len(proof) > 5, proof
+
+
+def test_draws_of_other_states_are_not_equal():
+    """A draw is a function of its state: one rule takes another state, and no proof covers it."""
+    other = node_rule("planted", NumpyDraw, lambda node: node.op(node.inputs[0] * 2, *node.inputs[1:]),
+                      formula="draw(s) -> draw(2 * s)")  # fmt: skip
+    mode = ag.Mode("merge1", max_changes=1).register((other, 5))
+    _, numbers = NumpyDraw("normal", 1)(S, L, T.constant(0.0), T.constant(1.0))
+    f = ag.function([S, L], numbers, mode=mode)
+    assert f.proof.unproved_by_rule()["planted"][0] >= 1, f.proof
 
 
 def test_a_rewrite_without_proof_is_counted_with_its_reason():

@@ -1,6 +1,6 @@
-"""Fuzzing: programs over the whole vocabulary, under twelve queries, engines and targets.
+"""Fuzzing: programs over the whole vocabulary, under sixteen queries, engines and targets.
 
-    python -m tests.campaign fuzz --hours 8 --save    until the time is over; causes go to text files
+    python -m tests.campaign fuzz --hours 8 --resume fuzz-state.json    go on for a time; causes go to text files
     python -m tests.campaign.values.fuzz 1234         the program of a seed, and what is wrong with it
 
 Children draw and try programs, a group in each function.  A group that ends its child, or takes too long, is tried
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,8 @@ from random_programs import Program, with_own_names
 from toy_engine import Toy
 
 import arignote as ag
+from arignote.cbackend.cache.store import Cache
+from arignote.cbackend.cache.upkeep import trim
 
 from ..children import ROOT, ending, environment
 from ..scorecard import Row, Trials
@@ -37,10 +40,12 @@ from .vocabulary_programs import vocabulary_program
 
 PROGRAMS = 2000
 SMALL = 16
-GROUP = 16
+GROUP = 32
 """Programs that share a function."""
 BATCH = 16 * GROUP
-"""Programs of a child, which has a cache of its own."""
+"""Programs of a child."""
+CACHED = 512 << 20
+"""Bytes of compiled code that the children share."""
 _TIMEOUT = 3600.0
 PATIENCE = 900.0
 """Seconds that a child may be silent."""
@@ -72,11 +77,11 @@ def _group(seeds: range) -> list[Program]:
     return with_own_names([vocabulary_program(seed) for seed in seeds])
 
 
-def batch(first: int, count: int, size: int = GROUP) -> Iterator[list[Any]]:
+def batch(first: int, count: int, cache: Path, size: int = GROUP) -> Iterator[list[Any]]:
     """The lines of each group of seeds.  One that ends its child is tried again in groups of one program."""
     while count > 0:
         begun, done = first, first
-        with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryFile("w+") as errors:
+        with tempfile.TemporaryFile("w+") as errors:
             child = _child(first, count, size, cache, errors)
             try:
                 for line in _lines(child):
@@ -92,7 +97,7 @@ def batch(first: int, count: int, size: int = GROUP) -> Iterator[list[Any]]:
         if done >= first + count:
             return
         if size > 1:
-            lines = list(batch(begun, min(size, first + count - begun), 1))
+            lines = list(batch(begun, min(size, first + count - begun), cache, 1))
             yield from lines
             if not any(line[5] for line in lines):
                 yield [begun, 0, 0, [], [], [_death(begun, code, err)]]
@@ -101,20 +106,10 @@ def batch(first: int, count: int, size: int = GROUP) -> Iterator[list[Any]]:
         first, count = begun + size, first + count - begun - size
 
 
-def _child(first: int, count: int, size: int, cache: str, errors: Any) -> subprocess.Popen[str]:
+def _child(first: int, count: int, size: int, cache: Path, errors: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", f"{__package__}.fuzz", *map(str, (first, count, size))]
-    settings = environment(ARIGNOTE_CACHE=str(Path(cache, "cache")), ARIGNOTE_STRICT="1")
-    if first // BATCH % 4:
-        settings["ARIGNOTE_CC"] = str(_quick_compiler(Path(cache)))
+    settings = environment(ARIGNOTE_CACHE=str(cache), ARIGNOTE_STRICT="1")
     return subprocess.Popen(command, cwd=ROOT, env=settings, text=True, stdout=subprocess.PIPE, stderr=errors)
-
-
-def _quick_compiler(folder: Path) -> Path:
-    """A compiler that takes a third of the time, since it does not optimize."""
-    script = folder / "quick-cc"
-    script.write_text(f'#!/bin/sh\nexec {os.environ.get("CC", "gcc")} "$@" -O0\n', encoding="utf-8")
-    script.chmod(0o700)
-    return script
 
 
 def _lines(child: subprocess.Popen[str]) -> Iterator[list[Any]]:
@@ -143,13 +138,14 @@ def _death(seed: int, code: int, err: str) -> dict[str, str]:
 
 @dataclass
 class Total:
-    """Figures of a run: `causes` has a report for each cause."""
+    """Figures of one run or several: `causes` has a report for each cause, `seconds` is processor time."""
 
     first: int
     next: int = 0
     programs: int = 0
     steps: int = 0
     differences: int = 0
+    seconds: float = 0.0
     cover: Cover = field(default_factory=Cover)
     causes: dict[str, str] = field(default_factory=dict)
 
@@ -170,18 +166,44 @@ class Total:
         return {
             "first": self.first, "next": self.next, "programs": self.programs, "steps": self.steps,
             "settings": len(SETTINGS), "ops": len(self.cover.ops), "pairs": len(self.cover.pairs),
-            "differences": self.differences, "causes": len(self.causes),
+            "differences": self.differences, "causes": len(self.causes), "seconds": round(self.seconds),
         }  # fmt: skip
 
+    def save(self, path: Path) -> None:
+        """Write all that the next run adds to."""
+        kept = {
+            **self.figures(),
+            "ops": sorted(self.cover.ops),
+            "pairs": sorted(self.cover.pairs),
+            "causes": self.causes,
+        }
+        beside = path.with_suffix(".new")
+        beside.write_text(json.dumps(kept), encoding="utf-8")
+        beside.replace(path)
 
-def tried(first: int, programs: int, seconds: float, jobs: int, folder: Path | None = None) -> Total:
-    """The total of so many programs, or of those that the time allows; a file in the folder for each cause."""
-    total, end = Total(first, first), time.monotonic() + seconds
+    @classmethod
+    def load(cls, path: Path) -> Total:
+        """The total of the runs before, from their file."""
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        del kept["settings"]
+        cover = Cover(set(kept.pop("ops")), set(kept.pop("pairs")))
+        return cls(cover=cover, **kept)
+
+
+def tried(
+    total: Total, programs: int, seconds: float, jobs: int, folder: Path | None = None, file: Path | None = None
+) -> Total:
+    """The total with so many more programs, or those that the time allows.
+
+    A file in the folder has the report of each cause; `file` has the total after each group.
+    """
+    first, end = total.next, time.monotonic() + seconds
+    before, begun = total.seconds, _spent()
     starts = iter(range(first, first + programs, BATCH))
     lines: SimpleQueue[list[Any] | None] = SimpleQueue()
     lock = threading.Lock()
 
-    def work() -> None:
+    def work(cache: Path) -> None:
         try:
             while time.monotonic() < end:
                 with lock:
@@ -190,22 +212,36 @@ def tried(first: int, programs: int, seconds: float, jobs: int, folder: Path | N
                         return
                     count = min(BATCH, first + programs - start)
                     total.next = start + count
-                for line in batch(start, count):
+                for line in batch(start, count, cache):
                     lines.put(line)
                     if time.monotonic() >= end:
                         return
+                with lock:
+                    trim(Cache.open(cache), CACHED)
         finally:
             lines.put(None)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        tasks = [pool.submit(work) for _ in range(jobs)]
+    with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(jobs) as pool:
+        tasks = [pool.submit(work, Path(home, "cache")) for _ in range(jobs)]
         for _ in range(jobs):
             while (line := lines.get()) is not None:
                 _write(total.add(line), folder)
+                total.seconds = before + _spent() - begun
+                if file is not None:
+                    total.save(file)
                 print(json.dumps(total.figures()), file=sys.stderr, flush=True)
         for task in tasks:
             task.result()
+    total.seconds = before + _spent() - begun
+    if file is not None:
+        total.save(file)
     return total
+
+
+def _spent() -> float:
+    """Seconds of processor time of the children that have ended, with theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _write(texts: dict[str, str], folder: Path | None) -> None:
@@ -228,15 +264,15 @@ def rows_of(total: Total) -> list[Row]:
 
 def run(full: bool) -> list[Row]:
     """At full size other programs than the small ones, too."""
-    return rows_of(tried(0, PROGRAMS if full else SMALL, _TIMEOUT, (os.cpu_count() or 1) if full else 1))
+    return rows_of(tried(Total(0), PROGRAMS if full else SMALL, _TIMEOUT, (os.cpu_count() or 1) if full else 1))
 
 
-def run_for(hours: float, first: int | None, jobs: int, folder: Path, save: bool) -> list[Row]:
+def run_for(hours: float, first: int | None, jobs: int, folder: Path, file: Path | None, save: bool) -> list[Row]:
     """Programs until the time is over, from those on that were not tried; the figures are kept if `save`."""
-    kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else None
-    begin = first if first is not None else kept["next"] if kept else 0
-    begin = -(-begin // BATCH) * BATCH  # groups and batches begin at their multiples
-    total = tried(begin, 10**9, hours * 3600, jobs, folder)
+    total = Total.load(file) if file is not None and file.exists() else Total(0)
+    total.next = -(-(total.next if first is None else first) // BATCH) * BATCH  # batches begin at their multiples
+    total.first = total.first if total.programs else total.next
+    tried(total, 10**9, hours * 3600, jobs, folder, file)
     if save:
         DATA.write_text(json.dumps(total.figures(), indent=1) + "\n", encoding="utf-8")
     return rows_of(total)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -62,19 +62,22 @@ COMPILED = (
     (Setting("fast_compile"),),
     (Setting("fast_run -fusion -inplace", target="x86_64-linux"),),
 )
-"""Settings that compile C; those of a row share their C."""
+"""Settings that compile C; those of a row share their C, and a second C for lengths other than the expected ones."""
+ANY_LENGTHS = tuple(tuple(replace(s, query=f"{s.query} -assume_equal") for s in row) for row in COMPILED)
+"""The same with one C for all lengths."""
 INTERPRETED = (
     Setting("fast_run", "numpy"), Setting("fast_compile", "numpy"), Setting("canonicalize", "numpy"),
     Setting("fast_run -canonicalize", "numpy"), Setting("fast_run fusion inplace", "numpy", "x86_64-linux-v4"),
     Setting("fast_run", "numpy", "aarch64-linux"), Setting("fast_run -specialize", "toy"),
     Setting("fast_run", "numpy", engines=("numpy", "onnxruntime")),
 )  # fmt: skip
-SETTINGS = (*sum(COMPILED, ()), *INTERPRETED)
+SETTINGS = (*sum(COMPILED, ()), *sum(ANY_LENGTHS, ()), *INTERPRETED)
 
 
 def settings_of(number: int) -> tuple[Setting, ...]:
-    """The settings of a group by its number: a row of those that compile, in turn, and all others."""
-    return (*COMPILED[number % len(COMPILED)], *INTERPRETED)
+    """The settings of a group by its number: a row of those that compile, in turn, and all that NumPy runs."""
+    rows = ANY_LENGTHS if number % 4 else COMPILED
+    return (*rows[number % len(rows)], *INTERPRETED)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from every_op import ZOO, A, B, K, N, V, X, Y
 from random_programs import Maker, Program, broadcasts, drawn
 
 from arignote import ops as T
-from arignote.graph import Constant, Variable, leaves, rebuild
+from arignote.graph import Constant, Variable, leaves, rebuild, toposort
 from arignote.ops.core.vocabulary import vocabulary
 from arignote.ops.elementwise.records import ELEMENTWISE
 from arignote.ops.special.functions import SPECIAL
@@ -30,6 +30,9 @@ DRAWN = [
     and v.owner.op.name not in ("inplace", "assume", "searchsorted")
 ]  # fmt: skip
 """The positions of the graphs that programs draw; `assume` and `searchsorted` ask for values with a property."""
+PLAIN = 400
+"""Elements of operands whose products are small."""
+LARGEST_SIZE = 200_000
 NARROW = (
     "T.quantize({0}, 0.25)", "T.quantize({0}, 0.5, 3, 'int8')", "T.dequantize({0}, 0.25)", "T.cast({0}, 'float32')",
     "T.cast({0}, 'float32') * T.constant(0.5, 'float32')",
@@ -71,6 +74,25 @@ class VocabularyProgram(Program):
 
 class VocabularyMaker(Maker):
     """A program on its way: half of its steps are ops by name."""
+
+    def size(self) -> int:
+        """Seven of eight programs are small: most faults need few steps, and small programs cost least."""
+        return self.random.randint(2, 5) if self.random.random() < 0.875 else super().size()
+
+    def add(self, form: str, operands: tuple[str, ...]) -> None:
+        if max((self.array[name].size for name in operands), default=0) <= PLAIN or not self.is_large(form, operands):
+            super().add(form, operands)
+
+    def is_large(self, form: str, operands: tuple[str, ...]) -> bool:
+        """Whether a step makes an array of too many elements on its way, as far as types with known lengths tell."""
+        known = {name: T.tensor(name, self.array[name].dtype.name, self.array[name].shape) for name in operands}
+        try:
+            with np.errstate(all="ignore"):
+                made = T.as_tensor(eval(form.format(*operands), {**self.program.scope(), **self.variable, **known}))
+        except (TypeError, ValueError, IndexError):
+            return True
+        lengths = (o.type.shape for node in toposort([made]) for o in node.outputs)
+        return any(np.prod([n or 1 for n in shape], dtype=float) > LARGEST_SIZE for shape in lengths)
 
     def step(self) -> tuple[str, tuple[str, ...]] | None:
         kind = self.random.random()

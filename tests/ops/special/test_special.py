@@ -48,6 +48,18 @@ def test_headers_are_what_the_functions_say():
         assert text == translated.header(import_module(f"arignote.ops.special.{name}")), "run the module translated.py"
 
 
+def test_repeated_elements_have_the_values_of_single_ones():
+    """Equal elements of a long array are computed once; zeros of two signs are not equal."""
+    rng = np.random.default_rng(0)
+    few = np.array([0.0, -0.0, np.nan, np.inf, -2.5, 3.0])
+    x, y = (rng.choice(few, (4, 6)) for _ in range(2))
+    for name, op in SPECIAL.items():
+        operands = (x,) if op.arity == 1 else (x, y[0], y[1], y[2])[: op.arity]
+        whole = op.evaluate(*operands)[0]
+        single = [op.evaluate(*(a[..., k] for a in operands))[0] for k in range(6)]
+        assert whole.tobytes() == np.stack(single, axis=-1).tobytes(), name
+
+
 def test_values_are_those_of_mpmath(compiled):
     wrong = {}
     for name in VALUES:

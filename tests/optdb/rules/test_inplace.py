@@ -485,7 +485,7 @@ def test_readers_come_before_a_write_that_stands_first():
 
 
 def test_a_sum_to_lengths_may_be_a_view():
-    """What is summed over no axis is its operand: it is read before the operand is overwritten."""
+    """A sum over no axis is its operand, which is read before the operand is overwritten."""
     t = T.dot(A, B)
     summed = SumTo()(t, C)
     assert Destroyers(FunctionGraph([A, B, C], [summed])).root_of(summed) is t

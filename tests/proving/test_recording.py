@@ -1,0 +1,61 @@
+"""Recorded rewrites: equal ones are kept once, up to the names of inputs, and are proved from their pickles."""
+
+import pytest
+
+pytest.importorskip("z3")
+
+from prove.functions import BOUNDED, PROVED, REFUTED, TESTED, proved, run_tests
+from prove.recording import UNNAMED, kept, recording
+
+import arignote as ag
+from arignote import ops as T
+from arignote.ops.elementwise.records import mul
+from arignote.optdb import rule
+from arignote.optdb.patterns import wilds
+
+X, Y = T.vector("x"), T.vector("y")
+(x,) = wilds("x")
+
+
+def test_equal_rewrites_are_kept_once_and_proved(tmp_path):
+    with recording(tmp_path):
+        ag.function([X], T.log(1 + T.exp(X)) * 1)
+        ag.function([Y], T.log(1 + T.exp(Y)) * 1)
+    found = kept(tmp_path)
+    assert found.functions == 2 and sum(found.seen.values()) == 8 and len(found.parts) == 5  # the ends have names
+    rules = [rule for rule, _ in found.parts.values()]
+    assert rules.count("local_log1p") == rules.count("local_mul_by_one") == 1
+    made = proved(found, 2.0, 40, 1)
+    assert made["counts"]["functions"] == 2 and made["rules"]["local_log1p"]["rewrites"] == 2
+    assert made["counts"][PROVED] + made["counts"][BOUNDED] == made["counts"]["distinct"] == len(found.parts), made
+
+
+def test_rules_of_a_test_are_not_recorded(tmp_path):
+    own = rule("planted", mul(x, 1.0), x)
+    with recording(tmp_path):
+        ag.function([X], X * 1.0, mode=ag.Mode("merge1").register((own, 5)))
+    assert not kept(tmp_path).parts
+
+
+def test_a_part_that_is_not_kept_is_counted_with_its_reason():
+    from prove.recording import Kept
+
+    found = Kept(1)
+    found.parts["key"], found.seen["key"] = ("local_x", UNNAMED), 3
+    made = proved(found, 1.0, 1, 1)
+    assert made["rules"]["local_x"] == {
+        "rewrites": 3, "distinct": 1, PROVED: 0, BOUNDED: 0, TESTED: 1, REFUTED: 0, "reason": UNNAMED,
+    }  # fmt: skip
+
+
+FILES = ["tests/function/test_function.py", "tests/ops/shapes/test_layouts.py", "tests/ops/control/test_scan.py"]
+
+
+@pytest.mark.long
+def test_no_rewrite_in_a_share_of_the_tests_is_refuted(tmp_path):
+    """A few rewrites of each rule; `python -m tests.prove.functions tests` proves those of all tests."""
+    run_tests(FILES, tmp_path)
+    found = kept(tmp_path)
+    assert found.functions > 50 and len(found.parts) > 100
+    counts = proved(found, 1.0, 3, 1)["counts"]
+    assert counts[REFUTED] == 0 and counts[PROVED] + counts[BOUNDED] > 3 * counts[TESTED], counts
