@@ -9,6 +9,7 @@ of other such functions, and tuples as results of two numbers.  A test compares 
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,6 +68,34 @@ def _in_order(functions: Sequence[_Function]) -> list[_Function]:
     return found
 
 
+class _Unrolled(ast.NodeTransformer):
+    """The statements of each `for a, b in zip(A, B, strict=True)` once for each entry of the tables."""
+
+    def __init__(self, space: Mapping[str, Any]) -> None:
+        self.space = space
+
+    def visit_For(self, node: ast.For) -> Any:
+        if not isinstance(node.target, ast.Tuple):
+            return self.generic_visit(node)
+        names = [n.id for n in node.target.elts]  # type: ignore[attr-defined]
+        tables = [self.space[t.id] for t in node.iter.args]  # type: ignore[attr-defined]
+        return [
+            _Bound(dict(zip(names, row, strict=True))).visit(copy.deepcopy(statement))
+            for row in zip(*tables, strict=True)
+            for statement in node.body
+        ]
+
+
+class _Bound(ast.NodeTransformer):
+    """A tree with numbers in place of names."""
+
+    def __init__(self, numbers: Mapping[str, float]) -> None:
+        self.numbers = numbers
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(self.numbers[node.id]) if node.id in self.numbers else node
+
+
 class _Function:
     """The C of one scalar function."""
 
@@ -75,7 +104,7 @@ class _Function:
         self.series: dict[str, Sequence[float]] = {}
         self.tables: dict[str, Sequence[float]] = {}
         self.powers: dict[str, int] = {}
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        tree = _Unrolled(self.space).visit(ast.parse(textwrap.dedent(inspect.getsource(function))).body[0])
         assert isinstance(tree, ast.FunctionDef)
         self.tree = tree
         calls = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))

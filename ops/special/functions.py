@@ -27,6 +27,7 @@ from ..elementwise.exponential import polygamma as polygamma
 from ..elementwise.exponential import sigmoid as expit
 from ..elementwise.exponential import xlogy as xlogy
 from . import (
+    airys,
     bessel,
     betas,
     by_order,
@@ -333,10 +334,10 @@ jv: Binary = special_op(
 yv: Binary = special_op(
     oscillating.yv, _no_slope("yv", _ORDER), lambda g, y, v, x: 0.5 * g * (yv(v - 1, x) - yv(v + 1, x)), cost=1200
 )
-airyai: Unary = special_op(oscillating.airyai, lambda g, y, x: g * airyaip(x), cost=1200)
-airyaip: Unary = special_op(oscillating.airyaip, lambda g, y, x: g * x * airyai(x), cost=1200)
-airybi: Unary = special_op(oscillating.airybi, lambda g, y, x: g * airybip(x), cost=1200)
-airybip: Unary = special_op(oscillating.airybip, lambda g, y, x: g * x * airybi(x), cost=1200)
+airyai: Unary = special_op(airys.airyai, lambda g, y, x: g * airyaip(x), cost=100)
+airyaip: Unary = special_op(airys.airyaip, lambda g, y, x: g * x * airyai(x), cost=100)
+airybi: Unary = special_op(airys.airybi, lambda g, y, x: g * airybip(x), cost=100)
+airybip: Unary = special_op(airys.airybip, lambda g, y, x: g * x * airybi(x), cost=100)
 
 
 def airy(x: TensorLike) -> tuple[TensorVariable, TensorVariable, TensorVariable, TensorVariable]:
@@ -375,8 +376,8 @@ expi: Unary = special_op(integrals.expi, lambda g, y, x: g * (T.exp(x) / x), cos
 ellipk: Unary = special_op(integrals.ellipk, lambda g, y, m: g * _slope_of_k(y, m, 1 - m), cost=150)
 ellipkm1: Unary = special_op(integrals.ellipkm1, lambda g, y, p: -g * _slope_of_k(y, 1 - p, p), cost=150)
 ellipe: Unary = special_op(integrals.ellipe, lambda g, y, m: g * _slope_of_e(y, m), cost=250)
-fresnel_s: Unary = special_op(integrals.fresnel_s, lambda g, y, x: g * T.sin(math.pi / 2 * T.square(x)), cost=150)
-fresnel_c: Unary = special_op(integrals.fresnel_c, lambda g, y, x: g * T.cos(math.pi / 2 * T.square(x)), cost=150)
+fresnel_s: Unary = special_op(integrals.fresnel_s, lambda g, y, x: g * T.sin(math.pi / 2 * T.square(x)), cost=40)
+fresnel_c: Unary = special_op(integrals.fresnel_c, lambda g, y, x: g * T.cos(math.pi / 2 * T.square(x)), cost=40)
 spence: Unary = special_op(integrals.spence, lambda g, y, x: -g * _over(T.log(x), x - 1, 1.0), cost=100)
 lambertw_0: Unary = special_op(integrals.lambertw_0, lambda g, y, x: g * (T.exp(-y) / (1 + y)), cost=300)
 lambertw_1: Unary = special_op(integrals.lambertw_1, lambda g, y, x: g * (T.exp(-y) / (1 + y)), cost=300)
@@ -390,7 +391,7 @@ struve: Binary = special_op(
 owens_t: Binary = special_op(
     integrals.owens_t,
     lambda g, y, h, a: -0.5 * g * T.erf(a * h * math.sqrt(0.5)) * T.exp(-T.square(h) / 2) / ROOT_2PI,
-    lambda g, y, h, a: g * T.exp(-T.square(h) * (1 + T.square(a)) / 2) / (2 * math.pi * (1 + T.square(a))), cost=600,
+    lambda g, y, h, a: g * T.exp(-T.square(h) * (1 + T.square(a)) / 2) / (2 * math.pi * (1 + T.square(a))), cost=350,
 )  # fmt: skip
 
 

@@ -24,7 +24,6 @@ from .parts import (
 from .scalars import (
     EULER,
     copysign,
-    cos,
     exp,
     fabs,
     floor,
@@ -35,13 +34,11 @@ from .scalars import (
     polynomial,
     rint,
     scalar,
-    sin,
     sqrt,
 )
 
 PI, TWO_OVER_ROOT_PI = math.pi, 1.1283791670955126
-HALF_PI_LOW = 6.123233995736766e-17
-HALF_PI, PI_SQUARED_6 = math.pi / 2, math.pi**2 / 6
+PI_SQUARED_6 = math.pi**2 / 6
 EIN_SERIES = (
     -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
     -0.00023148146734802626, 2.834461988152292e-05, -3.100075392102485e-06, 3.059948236214403e-07,
@@ -83,25 +80,40 @@ EI_LARGE = (
     1.8753708030502096e-11,
 )  # fmt: skip
 FRESNEL_F = (
-    0.9895994512842753, -0.018910062436526265, -0.0063734698198719296, 0.002055427817110068, -0.00027030432855066494,
-    -7.900696226642948e-05, 7.476102432077869e-05, -3.269764911668799e-05, 8.544054334316892e-06,
-    3.3645961554327594e-07, -2.1488812645452754e-06, 1.691803165776052e-06, -9.126135298321021e-07,
-    3.6075654697282647e-07, -7.03735647080812e-08, -4.18649305495444e-08, 5.363680712755387e-08,
-    -4.069797204489372e-08, 4.8403473291758085e-08, -3.930142972808026e-08, -1.2568613254911314e-08,
-    3.146023818925687e-08, 1.181654695373886e-08, -2.8705410422683648e-08, -4.417060029666564e-09,
-    1.8722603315545807e-08, -3.601047968336738e-09, -4.213556584326335e-09, 1.571816385293702e-09,
+    0.9956080276894921, -0.011497918833981676, -0.01081480707550567, -0.004974734855798744, -0.001612026595760255,
+    -0.00044592799032933686, -0.00013164551128078898, -4.123688165327052e-05, -1.2218071367705708e-05,
+    -3.8107341637175967e-06, -1.2444493457022202e-06, -3.7836502129024146e-07, -1.264145216134972e-07,
+    -4.189179253780661e-08, -1.2712923058539423e-08, -4.704151074138614e-09, -1.4647895778727262e-09,
+    -5.273707575869301e-10, -1.7289622392026833e-10, -9.241035403154991e-12, -3.303032476704996e-11,
+    -1.8425395457480373e-11,
 )  # fmt: skip
 FRESNEL_G = (
-    0.9517793264112228, -0.08222406658906685, -0.019534782196707127, 0.012225560091462077, -0.003222808579109757,
-    2.8055700890452893e-05, 0.0005141262161440117, -0.0003537597129593138, 0.00015130534253075288,
-    -3.658697648848609e-05, -7.907733480219789e-06, 1.7025512091816943e-05, -1.3433163747236695e-05,
-    7.68401074627504e-06, -3.2948241055224096e-06, 7.078439337408938e-07, 3.4659322651621214e-07,
-    -3.1427942831034284e-07, 4.3445613348085837e-07, -1.2214702314163993e-06, 5.89475414929877e-07,
-    1.5750169363467192e-06, -7.381984409812559e-07, -2.528431531707432e-06, 1.1931943358837344e-06,
-    2.8412920214404635e-06, -1.4392305792203605e-06, -2.2241909443911776e-06, 1.1816800284454383e-06,
-    1.207215579285309e-06, -6.799985933143517e-07, -3.8978212392570554e-07, 2.3563298998307545e-07,
-    5.449361050404035e-08, -3.533276583193889e-08,
+    0.978816103061447, -0.053674503606680184, -0.04632459287381111, -0.016464250820168887, -0.0027534595782521733,
+    -0.00017348315631050885, -7.753304101722974e-05, -2.3610343225212326e-05, 3.4355916352259033e-06,
+    -8.277867483701025e-07, -2.775470975436869e-07, 2.8858437349210744e-07, -7.163851673915534e-08,
+    1.4373843013004432e-08, 1.1554971108599695e-08, -6.758071409379313e-09, 5.215208205756187e-09,
+    -1.6156931568600264e-09, -9.970873556823742e-10, 9.780004268025259e-10, -2.9818554241474884e-12,
+    -1.0482165147057045e-10,
 )  # fmt: skip
+FRESNEL_S = (
+    0.2889393626408461, -0.1761356501395447, 0.050132952592302285, -0.007629278744901795, 0.0007142320312441954,
+    -4.5168950886221886e-05, 2.057811858438048e-06, -7.074441231946028e-08, 1.9005632610677367e-09,
+    -4.1002408595059026e-11, 7.26426036093387e-13, -1.0746132833319156e-14,
+)  # fmt: skip
+FRESNEL_C = (
+    0.4434581121445708, -0.3498350978515388, 0.16644305991154662, -0.0356266466499555, 0.004287818385200403,
+    -0.0003307760776428032, 1.776427735528585e-05, -7.028320154789788e-07, 2.1346443259467077e-08,
+    -5.135327076542383e-10, 1.003601907170353e-11, -1.6229472687215528e-13,
+)  # fmt: skip
+SINE_OF_QUARTERS = (
+    1.5707963267948966, -0.6459640975062443, 0.07969262624604304, -0.004681754132341619, 0.00016044115074714992,
+    -3.5986433706134926e-06, 5.633936132273839e-08,
+)  # fmt: skip
+COSINE_OF_QUARTERS = (
+    1.0, -1.2337005501361697, 0.2536695079010467, -0.02086348076331122, 0.0009192602741832609, -2.520203677107732e-05,
+    4.710609744708127e-07, -6.321258921032388e-09,
+)  # fmt: skip
+"""Fits of sin(pi w / 2) / w and cos(pi w / 2) in w**2, |w| <= 1/2."""
 
 
 EI_SLOPE = (
@@ -244,67 +256,51 @@ def ellipe(m: float) -> float:
 
 
 @scalar
-def fresnel_auxiliary(x: float, is_s: int) -> float:
-    """1/2 - S(x), or 1/2 - C(x), for x >= 1.6: the auxiliary functions, and the angle pi x**2 / 2 in two parts."""
-    if x > 1e8:
-        return 0.0
-    square, low = two_product(x, x)
-    z = 1.0 / square
-    u = 5.12 * z - 1.0
-    f = polynomial(FRESNEL_F, u)
-    g = polynomial(FRESNEL_G, u)
-    f = f / (PI * x)
-    g = g * z / (PI * PI * x)
+def fresnel_of(x: float, is_s: int) -> float:
+    """S(|x|), or C(|x|): a fit in x**4 below 1.6; beyond, the auxiliary functions (DLMF 7.5.3, 7.5.4)."""
+    size = fabs(x)
+    b = size if size < 1.6 else 1.6
+    square = b * b
+    u = square * square / 3.2768 - 1.0
+    near_s = polynomial(FRESNEL_S, u)
+    near_c = polynomial(FRESNEL_C, u)
+    near = b * square * near_s if is_s else b * near_c
+    a = size if size > 1.6 else 1.6
+    a = a if a < 1e8 else 1e8
+    square, low = two_product(a, a)
+    v = 11.12 / (square + 3.0) - 1.0
+    f = polynomial(FRESNEL_F, v)
+    g = polynomial(FRESNEL_G, v)
+    per_angle = 1.0 / (PI * a)
+    f = f * per_angle
+    g = g * per_angle * per_angle / a
+    # the angle pi a**2 / 2 in quarters of a turn: a whole number and the rest w
     turns = square - 4.0 * floor(0.25 * square)
     quarter = rint(turns)
-    angle = HALF_PI * ((turns - quarter) + low)
-    c = cos(angle)
-    s = sin(angle)
-    cosine = c if quarter == 0.0 or quarter == 4.0 else -s if quarter == 1.0 else -c if quarter == 2.0 else s
-    sine = s if quarter == 0.0 or quarter == 4.0 else c if quarter == 1.0 else -s if quarter == 2.0 else -c
-    return f * cosine + g * sine if is_s else g * cosine - f * sine
-
-
-@scalar
-def fresnel_series(x: float, is_s: int) -> float:
-    """S(x), or C(x), for 0 <= x < 1.6: the power series, in two parts."""
-    angle, angle_low = two_product(x, x)
-    angle, angle_low = times_parts(angle, angle_low, HALF_PI, HALF_PI_LOW)
-    q, q_low = times_parts(angle, angle_low, -angle, -angle_low)
-    start = 3.0 if is_s else 1.0
-    term = 1.0
-    term_low = 0.0
-    total = 1.0 / start
-    total_low = 0.0
-    if is_s:
-        total, total_low = divided_parts(1.0, 0.0, start, 0.0)
-    for k in range(1, 30):
-        n = float(2 * k)
-        f, f_low = divided_parts(q, q_low, n * (n + (1.0 if is_s else -1.0)), 0.0)
-        term, term_low = times_parts(term, term_low, f, f_low)
-        f, f_low = divided_parts(term, term_low, 4.0 * float(k) + start, 0.0)
-        total, total_low = plus_parts(total, total_low, f, f_low)
-        if fabs(term) < 1e-18 * fabs(total):
-            break
-    return x * angle * total if is_s else x * total
+    w = (turns - quarter) + low
+    q = w * w
+    c = polynomial(COSINE_OF_QUARTERS, q)
+    s = polynomial(SINE_OF_QUARTERS, q)
+    s = s * w
+    is_odd = quarter == 1.0 or quarter == 3.0
+    cosine = s if is_odd else c
+    cosine = -cosine if quarter == 1.0 or quarter == 2.0 else cosine
+    sine = c if is_odd else s
+    sine = -sine if quarter == 2.0 or quarter == 3.0 else sine
+    rest = f * cosine + g * sine if is_s else g * cosine - f * sine
+    return near if size < 1.6 else 0.5 if size > 1e8 else 0.5 - rest
 
 
 @scalar
 def fresnel_s(x: float) -> float:
     """Fresnel's integral of sin(pi t**2 / 2) from 0 to x, within 8 ulp."""
-    a = fabs(x)
-    if a != a:
-        return x
-    return copysign(fresnel_series(a, 1) if a < 1.6 else 0.5 - fresnel_auxiliary(a, 1), x)
+    return x if x != x else copysign(fresnel_of(x, 1), x)
 
 
 @scalar
 def fresnel_c(x: float) -> float:
     """Fresnel's integral of cos(pi t**2 / 2) from 0 to x, within 8 ulp."""
-    a = fabs(x)
-    if a != a:
-        return x
-    return copysign(fresnel_series(a, 0) if a < 1.6 else 0.5 - fresnel_auxiliary(a, 0), x)
+    return x if x != x else copysign(fresnel_of(x, 0), x)
 
 
 DILOGARITHM = (
@@ -469,54 +465,51 @@ def struve_y(v: float, x: float) -> float:
     return 2.0 * (v + 1.0) / x * bessel_y(v + 1.0, x) - bessel_y(v + 2.0, x)
 
 
-LEGENDRE_NODES = (
-    0.10805494870734367, 0.31911236892788974, 0.5152486363581541, 0.6872929048116855, 0.827201315069765,
-    0.9284348836635735, 0.9862838086968123,
+LEGENDRE_SQUARES = (
+    0.9970825322877294, 0.9846918221068007, 0.9626589195521508, 0.9314173352456184, 0.8915882505797682,
+    0.843964233306993, 0.789493092606559, 0.729258945383939, 0.664460620513279, 0.5963877923314767, 0.5263953098260302,
+    0.45587623002155797, 0.38623409147135285, 0.31885497938649765, 0.25507993826050746, 0.19617828100162096,
+    0.14332232577187554, 0.09756406333037393, 0.059814219262155285, 0.03082412781221608, 0.01117077808679162,
+    0.0012453302455108974,
 )  # fmt: skip
 LEGENDRE_WEIGHTS = (
-    0.2152638534631578, 0.2051984637212956, 0.18553839747793782, 0.15720316715819355, 0.12151857068790319,
-    0.08015808715976021, 0.03511946033175186,
+    0.0037454048031127776, 0.008700481367524843, 0.013619586755579985, 0.01847148173681475, 0.02323148190201921,
+    0.02787578282128101, 0.03238122281206982, 0.03672534781380887, 0.04088651231034622, 0.04484398408197003,
+    0.048578046448352036, 0.05207009609170446, 0.055302735563728056, 0.05825985987759549, 0.06092673670156197,
+    0.06329007973320386, 0.06533811487918144, 0.06706063890629366, 0.06844907026936665, 0.06949649186157258,
+    0.07019768547355822, 0.07054915778935407,
 )  # fmt: skip
+"""The squares of the positive nodes of the rule of 44 nodes on [-1, 1], and their weights."""
+
+
+@scalar
+def owens_inner(h: float, a: float) -> float:
+    """Owen's T for h >= 0 and 0 <= a <= 1.25, by the rule for an even integrand, up to where it ends."""
+    r = a * h
+    end = a if r < 8.5 else a * (8.5 / r)
+    r = r if r < 8.5 else 8.5
+    c = 0.5 * r * r
+    b = end * end
+    total = 0.0
+    for square, weight in zip(LEGENDRE_SQUARES, LEGENDRE_WEIGHTS, strict=True):
+        total = total + weight * (exp(-c * square) / (1.0 + b * square))
+    return half_gaussian(h) / (2.0 * PI) * (end * total)
 
 
 @scalar
 def owens_t(h: float, a: float) -> float:
     """Owen's T: the integral of exp(-h**2 (1 + t**2) / 2) / (1 + t**2) / (2 pi) from 0 to a, within 8 ulp.
 
-    Gauss and Legendre's rule of 14 nodes in panels up to where the integrand ends; |a| > 1 by Owen's identity (his
-    equation 2.3).
+    By Gauss and Legendre's rule; |a| > 1.25 by Owen's identity (his equation 2.3), which cancels near 1.
     """
-    if h != h or a != a:
-        return nan
     b = fabs(a)
     k = fabs(h)
-    if b > 1.0:
-        p = ndtr(-k)
-        if b == inf:
-            return copysign(0.5 * p, a)
-        # T(h, a) = (p + q) / 2 - p q - T(a h, 1 / a) in upper tails; both of a h fall with exp(-(a h)**2 / 2)
-        s, s_low = two_product(k, b)
-        rest = (0.5 - p) * ndtr(-s) - owens_inner(s, 1.0 / b)
-        return copysign(0.5 * p + rest * (1.0 - s * s_low), a)
-    return copysign(owens_inner(k, b), a)
-
-
-@scalar
-def owens_inner(h: float, a: float) -> float:
-    """Owen's T for h >= 0 and 0 <= a <= 1."""
-    size = half_gaussian(h) / (2.0 * PI)
-    if size == 0.0:
-        return 0.0
-    end = a if a * h < 9.0 else 9.0 / h
-    panels = floor(end * h / 3.0) + 1.0
-    half = 0.5 * end / panels
-    total = 0.0
-    for panel in range(int(panels)):
-        centre = half * (2.0 * float(panel) + 1.0)
-        for k in range(7):
-            s = half * LEGENDRE_NODES[k]
-            t = centre - s
-            total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
-            t = centre + s
-            total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
-    return size * (half * total)
+    k = k if k < 100.0 else 100.0
+    # T(h, a) = (p + q) / 2 - p q - T(a h, 1 / a) in upper tails; both of a h fall with exp(-(a h)**2 / 2)
+    is_wide = b > 1.25
+    p = ndtr(-k)
+    s, s_low = two_product(k, b if b < 1e6 else 1e6)
+    inner = owens_inner(s if is_wide else k, 1.0 / b if is_wide else b)
+    rest = (0.5 - p) * ndtr(-s) - inner
+    wide = 0.5 * p + rest * (1.0 - s * s_low)
+    return h if h != h else a if a != a else copysign(wide if is_wide else inner, a)

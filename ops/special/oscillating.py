@@ -1,4 +1,4 @@
-"""Bessel functions of the first and second kind, of real orders, and Airy's functions.
+"""Bessel functions of the first and second kind, of real orders.
 
 The power series (DLMF 10.2.2); N. M. Temme, "On the numerical evaluation of the ordinary Bessel function of the second
 kind", 1976, for small x; the continued fractions of 10.33 (A. R. Barnett, D. H. Feng, J. W. Steed and L. J. B.
@@ -7,9 +7,7 @@ Goldfarb, 1974) beyond; Hankel's expansion (10.17.3).
 
 from __future__ import annotations
 
-import math
-
-from .bessel import PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
+from .bessel import PI, TWO_OVER_PI, gamma_differences
 from .parts import divided_parts, exp_parts, exp_times, log_gamma_parts, log_in_parts, plus_parts, times_parts
 from .scalars import (
     EULER,
@@ -18,7 +16,6 @@ from .scalars import (
     exp,
     fabs,
     floor,
-    fma,
     gamma_of,
     inf,
     log,
@@ -381,113 +378,3 @@ def yv(v: float, x: float) -> float:
     if x == 0.0:
         return -inf if v >= 0.0 or not is_odd(v) else inf
     return bessel_y(v, x) if v >= 0.0 else of_negative_order(v, x, 1)
-
-
-# --- Airy functions, of orders 1/3
-
-
-@scalar
-def airy_zeta(a: float) -> tuple[float, float]:
-    """2 a**1.5 / 3 in two parts, a > 0."""
-    root = sqrt(a)
-    root_low = fma(-root, root, a) / (2.0 * root)
-    z, z_low = times_parts(root, root_low, a, 0.0)
-    return times_parts(z, z_low, 0.6666666666666666, 3.700743415417188e-17)
-
-
-THIRD, PER_ROOT_3 = 1 / 3, 1 / math.sqrt(3)
-AIRY_0, AIRY_1 = 0.3550280538878172, 0.2588194037928068
-
-
-@scalar
-def airy_series(x: float, first: float, second: float) -> float:
-    """first f(x) + second g(x), the two power series of Airy's equation (DLMF 9.4), for |x| < 1."""
-    cube = x * x * x
-    f = 1.0
-    g = x
-    total_f = 1.0
-    total_g = x
-    for k in range(1, 20):
-        n = float(3 * k)
-        f = f * (cube / (n * (n - 1.0)))
-        g = g * (cube / (n * (n + 1.0)))
-        total_f = total_f + f
-        total_g = total_g + g
-    return first * total_f + second * total_g
-
-
-@scalar
-def airy_slope(x: float, first: float, second: float) -> float:
-    """first f'(x) + second g'(x) for |x| < 1; see `airy_series`."""
-    cube = x * x * x
-    f = 0.5 * x * x
-    g = 1.0
-    total_f = f
-    total_g = g
-    for k in range(1, 20):
-        n = float(3 * k)
-        f = f * (cube / (n * (n + 2.0)))
-        g = g * (cube / (n * (n - 2.0)))
-        total_f = total_f + f
-        total_g = total_g + g
-    return first * total_f + second * total_g
-
-
-@scalar
-def airy_any(x: float, is_b: int, is_slope: int) -> float:
-    """Ai or Bi, or their derivatives, from Bessel functions of orders 1/3 and 2/3 (DLMF 9.6)."""
-    if x != x:
-        return nan
-    if x > 1e5:
-        return inf if is_b else 0.0
-    a = fabs(x)
-    if a < 1.0:
-        first = AIRY_0 / PER_ROOT_3 if is_b else AIRY_0
-        second = AIRY_1 / PER_ROOT_3 if is_b else -AIRY_1
-        return airy_slope(x, first, second) if is_slope else airy_series(x, first, second)
-    z, z_low = airy_zeta(a)
-    order = 2.0 * THIRD if is_slope else THIRD
-    scale = a if is_slope else sqrt(a)
-    if x > 0.0:
-        k = kve(order, z) / PI
-        if not is_b:
-            size = exp_parts(-z, -z_low) * k * scale * PER_ROOT_3
-            return -size if is_slope else size
-        half = exp_parts(0.5 * z, 0.5 * z_low)
-        size = 2.0 * half * i_scaled(order, z, z) * half
-        return scale * (PER_ROOT_3 * size + k * exp(-z))
-    if z > 18.0:
-        other_j = bessel_j(order, z)
-        other_y = bessel_y(order, z)
-    else:  # one recurrence gives both
-        other_j, other_y = jy_of_order(order, z)
-        other_j = bessel_j(order, z) if z * z < 4.0 * (order + 1.0) else other_j
-    j = other_j - z_low * other_y
-    y = other_y + z_low * other_j
-    if is_slope:
-        return 0.5 * scale * (PER_ROOT_3 * j - y if is_b else j + PER_ROOT_3 * y)
-    return -0.5 * scale * (PER_ROOT_3 * j + y) if is_b else 0.5 * scale * (j - PER_ROOT_3 * y)
-
-
-@scalar
-def airyai(x: float) -> float:
-    """Airy's function Ai: within 64 ulp of the value for x >= -1, else of the envelope |x|**-0.25."""
-    return airy_any(x, 0, 0)
-
-
-@scalar
-def airybi(x: float) -> float:
-    """Airy's function Bi, as exact as `airyai`."""
-    return airy_any(x, 1, 0)
-
-
-@scalar
-def airyaip(x: float) -> float:
-    """The derivative of Ai: within 64 ulp of the value for x >= -1, else of the envelope |x|**0.25."""
-    return airy_any(x, 0, 1)
-
-
-@scalar
-def airybip(x: float) -> float:
-    """The derivative of Bi, as exact as `airyaip`."""
-    return airy_any(x, 1, 1)

@@ -139,14 +139,19 @@ BOUNDS = {
     },
     "ops/special/integrals.py": {
         "BRANCH", "BRANCH_LOW", "BRANCH_SERIES", "DILOGARITHM", "E1_LARGE", "E1_MIDDLE", "EIN_SERIES", "EI_LARGE",
-        "EI_MIDDLE", "EI_ROOT", "EI_ROOT_LOW", "EI_SLOPE", "E_LOGARITHM", "E_NEAR_0", "E_REGULAR", "FRESNEL_F",
-        "FRESNEL_G", "HALF_PI_LOW", "K_LOGARITHM", "K_NEAR_0", "K_REGULAR", "LEGENDRE_NODES", "LEGENDRE_WEIGHTS",
+        "EI_MIDDLE", "EI_ROOT", "EI_ROOT_LOW", "EI_SLOPE", "E_LOGARITHM", "E_NEAR_0", "E_REGULAR", "FRESNEL_C",
+        "FRESNEL_F", "FRESNEL_G", "FRESNEL_S", "K_LOGARITHM", "K_NEAR_0", "K_REGULAR", "LEGENDRE_SQUARES",
+        "LEGENDRE_WEIGHTS", "COSINE_OF_QUARTERS", "SINE_OF_QUARTERS",
     },
     "ops/special/orders01.py": {
         "I0_LARGE", "I0_SMALL", "I0_TINY", "I1_LARGE", "I1_SMALL", "I1_TINY", "K0_LARGE", "K0_MIDDLE", "K0_SMALL",
         "K1_LARGE", "K1_SMALL",
     },
-    "ops/special/oscillating.py": {"AIRY_0", "AIRY_1"},
+    "ops/special/airys.py": {
+        "A_FAR", "A_NEAR", "A_SLOPE_FAR", "A_SLOPE_NEAR", "B_FAR", "B_MIDDLE", "B_NEAR", "B_SLOPE_FAR",
+        "B_SLOPE_MIDDLE", "B_SLOPE_NEAR", "COSINE", "SINE", "SLOPE_COSINE", "SLOPE_SINE", "ZERO_OF_A", "ZERO_OF_A_LOW",
+        "ZERO_OF_A_SLOPE", "ZERO_OF_A_SLOPE_LOW", "ZERO_OF_B", "ZERO_OF_B_LOW", "ZERO_OF_B_SLOPE", "ZERO_OF_B_SLOPE_LOW",
+    },
     "ops/special/parts.py": {
         "ARTANH_SERIES", "HALF_LOG_2PI", "HALF_LOG_2PI_LOW", "LOG_GAMMA_START", "PER_LN2", "STIRLING_SERIES", "TWELFTH",
         "TWELFTH_LOW", "TWO_FIFTHS", "TWO_FIFTHS_LOW", "TWO_THIRDS", "TWO_THIRDS_LOW",
