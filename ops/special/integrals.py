@@ -238,7 +238,8 @@ def ellipkm1(p: float) -> float:
     regular = polynomial(K_REGULAR, u)
     part = polynomial(K_LOGARITHM, u)
     unit = near if q > 0.5 else regular - log(q) * part
-    return p if p != p else nan if p < 0.0 else unit / sqrt(p) if p > 1.0 else unit
+    far = 0.0 if q == 0.0 else unit / sqrt(p)
+    return p if p != p else nan if p < 0.0 else far if p > 1.0 else unit
 
 
 @scalar

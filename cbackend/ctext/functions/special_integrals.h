@@ -200,7 +200,8 @@ INLINE f64 ag_ellipkm1_f64(f64 p)
     POLYNOMIAL(f64, regular, u, K_REGULAR);
     POLYNOMIAL_AGAIN(f64, part, u, K_LOGARITHM);
     const f64 unit = q > 0.5 ? near : regular - ag_log_f64(q) * part;
-    return p != p ? p : p < 0.0 ? __builtin_nan("") : p > 1.0 ? unit / sqrt_F(p) : unit;
+    const f64 far = q == 0.0 ? 0.0 : unit / sqrt_F(p);
+    return p != p ? p : p < 0.0 ? __builtin_nan("") : p > 1.0 ? far : unit;
 }
 
 /* The complete elliptic integral of the first kind of the parameter m, within 4 ulp; NaN for m > 1. */
