@@ -155,11 +155,14 @@ def _collect(value: Any, form: Form, found: list[Any], anything: bool) -> bool:
         return _is_leaf(value, anything)
     if form is NONE:
         return value is None
-    _, parts, *static = form
-    given = _children(value, form)
+    kind, parts, *static = form
+    if static:
+        own = _registered.get(type(value))
+        names, values, held = _parts_of(value) if own is not None and own.kind is kind else ((), (), None)
+        given = dict(zip(names, values, strict=True)) if held == static[0] else None
+    else:
+        given = _children(value, form)
     if given is None or len(given) != len(parts):
-        return False
-    if static and _parts_of(value)[2] != static[0]:
         return False
     if not is_named(form):
         return all(_collect(v, part, found, anything) for v, part in zip(given, parts, strict=True))

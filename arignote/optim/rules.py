@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import ops as T
+from ..ops.core.shared import shared
 from .common import Gradients, Parameters, Updates, decayed, moments_of, pairs_of, state_of, steps_of
 
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "nadam", "nesterov", "rmsprop", "sgd"]
@@ -51,15 +54,33 @@ def adagrad(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0
 
 
 def rmsprop(
-    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, rho: Any = 0.9, epsilon: Any = 1e-7
-) -> Updates:
-    """s = rho * s + (1 - rho) * g^2; p - rate * g / (sqrt(s) + epsilon)  (Tieleman, Hinton 2012)"""
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, rho: Any = 0.9, epsilon: Any = 1e-7,
+    momentum: Any = None, centered: bool = False,
+) -> Updates:  # fmt: skip
+    """s = rho * s + (1 - rho) * g^2; p - rate * g / (sqrt(s) + epsilon)  (Tieleman, Hinton 2012)
+
+    `momentum`: b = momentum * b + g / (sqrt(s) + epsilon) takes the place of the quotient.  `centered`: s is less the
+    square of a like mean of g (Graves 2013).  Defaults are those of Keras.  The steps of `torch.optim.RMSprop(lr)` are
+    those of learning_rate=lr, rho=0.99, epsilon=1e-8: its `alpha` is rho, and its lr 0.01 by default.
+    """
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
-    for p, g, (rate, r, e) in pairs_of(parameters, gradients, "rmsprop", **rates):
+    rates |= {} if momentum is None else {"momentum": momentum}
+    for p, g, (rate, r, e, *given) in pairs_of(parameters, gradients, "rmsprop", **rates):
         squares = state_of(p, "squares")
         new = decayed(squares, r, T.square(g))
-        updates += [(squares, new), (p, p - rate * g / (T.sqrt(new) + e))]
+        updates.append((squares, new))
+        if centered:
+            mean = state_of(p, "mean")
+            m = decayed(mean, r, g)
+            updates.append((mean, m))
+            new = new - T.square(m)
+        step = g / (T.sqrt(new) + e)
+        for mu in given:
+            velocity = state_of(p, "velocity")
+            step = mu * velocity + step
+            updates.append((velocity, step))
+        updates.append((p, p - rate * step))
     return updates
 
 
@@ -68,7 +89,8 @@ def adadelta(
 ) -> Updates:
     """s = rho * s + (1 - rho) * g^2; d = g * sqrt(t + epsilon) / sqrt(s + epsilon); p - rate * d  (Zeiler 2012)
 
-    t is to the steps d what s is to the gradients g.
+    t is to the steps d what s is to the gradients g.  rho is that of the paper's experiments.  The steps of
+    `torch.optim.Adadelta(lr)` are those of learning_rate=lr, rho=0.9.
     """
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
@@ -112,13 +134,25 @@ def adamax(
 
 def nadam(
     parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
-    epsilon: Any = 1e-8,
+    epsilon: Any = 1e-8, momentum_decay: Any = None,
 ) -> Updates:  # fmt: skip
-    """Adam with Nesterov momentum  (Dozat 2016, without the schedule of beta1)"""
+    """Adam with Nesterov momentum  (Dozat 2016, by default without the schedule of beta1)
+
+    `momentum_decay`: beta1 is beta1 (1 - 0.96**(t momentum_decay) / 2) at step t, and products of these take the place
+    of its powers.  The steps of `torch.optim.NAdam(lr)` are those of learning_rate=lr, momentum_decay=0.004: its lr is
+    0.002 by default.  The paper's own m, too, decays by beta1 at step t; torch's by beta1 itself, as here.
+    """
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
-    for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "nadam", **rates):
+    rates |= {} if momentum_decay is None else {"momentum_decay": momentum_decay}
+    for p, g, (rate, b1, b2, e, *given) in pairs_of(parameters, gradients, "nadam", **rates):
         m, v, t, states = moments_of(p, g, b1, b2)
-        ahead = b1 * m / (1 - b1 ** (t + 1)) + (1 - b1) * g / (1 - b1**t)
-        updates += [*states, (p, p - step * ahead / (T.sqrt(v / (1 - b2**t)) + e))]
+        here, ahead, product = b1, b1, b1**t
+        for decay in given:
+            kept = shared(np.ones((), p.dtype), name="product")
+            here, ahead = (b1 * (1 - 0.5 * 0.96 ** (k * decay)) for k in (t, t + 1))
+            product = kept * here
+            updates.append((kept, product))
+        step = ahead * m / (1 - product * ahead) + (1 - here) * g / (1 - product)
+        updates += [*states, (p, p - rate * step / (T.sqrt(v / (1 - b2**t)) + e))]
     return updates

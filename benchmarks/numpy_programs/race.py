@@ -168,7 +168,7 @@ def _run(*words: str) -> Any:
 
 
 def _shown(found: Any) -> str:
-    return f"{found['seconds'] * 1e3:.2f}" if isinstance(found, dict) else ""
+    return f"{found['seconds'] * 1e3:.3g}" if isinstance(found, dict) else ""
 
 
 def race(names: Sequence[str]) -> None:

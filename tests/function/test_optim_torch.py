@@ -22,13 +22,30 @@ HELD = {
     "lbfgs": [[1.35856022728, 1.95683114137, 0.65420771656, 0.391389604747],
               [1.40188141731, 1.92839776765, 0.620684919274, 0.332945995166],
               [1.73568130583, 1.44183000204, 0.597816395784, 0.249206222874]],
+    "rmsprop": [[1.44587487194, 1.86026035891, 0.556478022465, 0.329863876763],
+                [1.62212634046, 1.60631011097, 0.338469111016, 0.329102046978],
+                [1.74677598739, 1.40012890563, 0.416172172456, 0.268936596833]],
+    "rmsprop_centered": [[1.4463786479, 1.85975659801, 0.555974272124, 0.329360097074],
+                         [1.8056733838, 1.3918133792, 0.322679147099, 0.25907830739],
+                         [2.03604023568, 0.919036915856, 0.692771383019, 0.0201964407271]],
+    "adadelta": [[1.34899062374, 1.95760195304, 0.654212268968, 0.426706638151],
+                 [1.35876097517, 1.94882493183, 0.647283474474, 0.416965572651],
+                 [1.372378532, 1.93514775847, 0.63762148439, 0.4039442026]],
+    "nadam": [[1.34798832617, 1.95814541721, 0.654362038043, 0.42775079165],
+              [1.3524904431, 1.9535374798, 0.649912444579, 0.423283870675],
+              [1.35872746878, 1.94699048635, 0.643816881453, 0.417157206859]],
 }  # fmt: skip
-"""Of torch 2.13: AdamW, AdamW with amsgrad, Adafactor, LBFGS with max_iter=1, on `start`."""
+"""Of torch 2.13 on `start`, from the optimizers of `test_torch_takes_these_steps`."""
 RULES = {
     "adamw": (optim.adamw, {"learning_rate": 0.05, "weight_decay": 0.1}),
     "amsgrad": (optim.adamw, {"learning_rate": 0.05, "weight_decay": 0.1, "amsgrad": True}),
     "adafactor": (optim.adafactor, {"learning_rate": 0.05, "weight_decay": 0.1}),
     "lbfgs": (optim.lbfgs, {"learning_rate": 0.7, "history_size": 3}),
+    "rmsprop": (optim.rmsprop, {"learning_rate": 0.01, "rho": 0.99, "epsilon": 1e-8}),
+    "rmsprop_centered": (optim.rmsprop, {"learning_rate": 0.01, "rho": 0.99, "epsilon": 1e-8, "momentum": 0.5,
+                                         "centered": True}),
+    "adadelta": (optim.adadelta, {"learning_rate": 1.0, "rho": 0.9}),
+    "nadam": (optim.nadam, {"learning_rate": 0.002, "momentum_decay": 0.004}),
 }
 
 
@@ -200,6 +217,10 @@ def test_torch_takes_these_steps(name, monkeypatch, tmp_path):
         "amsgrad": lambda: torch.optim.AdamW(given, 0.05, weight_decay=0.1, amsgrad=True),
         "adafactor": lambda: torch.optim.Adafactor(given, 0.05, weight_decay=0.1),
         "lbfgs": lambda: torch.optim.LBFGS(given, 0.7, max_iter=1, history_size=3),
+        "rmsprop": lambda: torch.optim.RMSprop(given),
+        "rmsprop_centered": lambda: torch.optim.RMSprop(given, momentum=0.5, centered=True),
+        "adadelta": lambda: torch.optim.Adadelta(given),
+        "nadam": lambda: torch.optim.NAdam(given),
     }
     optimizer, rows = kinds[name](), []
 
