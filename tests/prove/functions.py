@@ -88,7 +88,8 @@ def run(program: Callable[[], Any], folder: Path) -> None:
 def run_tests(files: list[str], folder: Path) -> None:
     """Note what tests compile; what they hold is not asked here."""
     path = os.pathsep.join(map(str, (ROOT, ROOT / "tests", *LIBRARIES)))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "prove.recording", *files]
+    own = ["--basetemp", str(folder / "pytest")]  # the parent may be a test, which leaves nothing elsewhere
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "prove.recording", *own, *files]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, FOLDER: str(folder)}, capture_output=True, text=True,
         check=False,

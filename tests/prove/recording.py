@@ -131,7 +131,7 @@ def recording(folder: Path) -> Iterator[None]:
 def kept(folder: Path) -> Kept:
     """Return the contents of a folder, from the files of all processes."""
     found = Kept()
-    for path in sorted(folder.iterdir()):
+    for path in sorted(filter(Path.is_file, folder.iterdir())):
         data = path.read_bytes()
         if path.suffix == ".functions":
             found.functions += len(data)
