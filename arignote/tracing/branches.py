@@ -529,7 +529,7 @@ def _contains(container: Any, value: Any) -> Any:
     if isinstance(container, Variable):
         return T.any(T.eq(container, value))
     if type(container) is range and isinstance(value, Variable):
-        low, high = (min(container), max(container)) if container else (0, -1)
+        low, high = sorted((container[0], container[-1])) if container else (0, -1)
         between = T.logical_and(T.ge(value, low), T.le(value, high))
         return T.logical_and(between, T.eq(T.mod(T.sub(value, low), abs(container.step)), 0))
     if type(container) in _CONTAINERS and any(isinstance(v, Variable) for v in (value, *container)):

@@ -48,10 +48,11 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     ours = _of_builtin(f)
     if ours is not None and len(args) == 1 and type(args[0]) is GeneratorType:
         args = (list(args[0]),)
-    if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
+    symbolic = _any_symbolic([*args, *options.values()])
+    if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
-    if _any_symbolic([*args, *options.values(), *_members_of(getattr(f, "__self__", None))]):
-        f = in_python(f, args) or f
+    if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
+        f = in_python(f) or f
     if _is_of_random(f):
         f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):

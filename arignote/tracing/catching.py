@@ -1,16 +1,10 @@
-"""`try`, `contextlib.suppress`, `raise` and `assert` in a rewritten function.
+"""`try` and `contextlib.suppress` in a rewritten function.
 
     try: v = x[i]                   try: _ag.trying(lambda: IndexError); v = x[i]
     except IndexError: v = 0   -->  except IndexError as e: _ag.caught(e); v = 0
 
 A compiled function cannot go on after an error.  So the trace notes what its handlers catch, and a call that raises
 such an error runs in Python, with a notice.  What the trace itself cannot do is no error that a handler may catch.
-
-    if x.sum() < 0: raise ValueError("...")    assert n > 0, "..."
-
-By a test of values these become conditions of the compiled function: an op `check` on a result that nobody sees.  A
-`raise` in a loop or branch that depends on values cannot be one; the branch is then decided by the numbers of the call,
-or refused.
 """
 
 from __future__ import annotations
@@ -20,15 +14,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from .. import ops as T
 from ..graph import Variable
 from ..graph.provenance import SourceLine, here
-from ..ops.core.checks import shown
 from ..ops.core.tracing import current
-from ..ops.shapes.conditions import ERRORS, Check
 from ..record.frames import OWN
-from .branches import decided, line, not_, truth
-from .plain_values import showing
+from .branches import line
+from .raising import raise_if, refuse
 
 
 class Catch(NamedTuple):
@@ -62,31 +53,34 @@ def caught(error: Any) -> None:
         return
     if any(error is one for one in trace.crossed):
         raise TypeError(
-            f"an `except` clause caught {type(error).__name__} ({str(error).partition(chr(10))[0]}), raised in a loop "
+            f"an `except` clause caught {type(error).__name__} ({_first_line(error)}), raised in a loop "
             f"or branch that depends on values; a compiled function cannot decide by it{line()}"
         ) from error
     if not is_of_trace(error):
         return
-    text = str(error).partition("\n")[0]
     raise TypeError(
-        f"an `except` clause caught {type(error).__name__} of the trace ({text}); a compiled function cannot decide "
-        f"by it: test before, as by `if`, or use ag.jit(strict=False){line()}"
+        f"an `except` clause caught {type(error).__name__} of the trace ({_first_line(error)}); a compiled function "
+        f"cannot decide by it: test before, as by `if`, or use ag.jit(strict=False){line()}"
     ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def is_of_trace(error: BaseException) -> bool:
     """Whether code of this library raised an error, but for `raise` of the user and arithmetic of Python numbers."""
     if isinstance(error, ArithmeticError):
         return False
-    if str(error).startswith(REFUSED):
-        return True
     at: TracebackType | None = error.__traceback__
     frames: list[Any] = []
     while at is not None:
         frames.append(at.tb_frame)
         at = at.tb_next
     codes = [frame.f_code for frame in frames]
-    if not codes or not OWN[codes[-1].co_filename] or raise_if.__code__ in codes:
+    if not codes or not OWN[codes[-1].co_filename]:
+        return False
+    if raise_if.__code__ in codes and codes[-1] is not refuse.__code__:
         return False
     if codes[-1].co_name != "call":
         return True
@@ -118,65 +112,7 @@ def watched(generator: Any, name: str) -> Any:
     except TypeError as error:
         if not is_of_trace(error):
             raise
-        text = str(error).partition("\n")[0]
         raise TypeError(
-            f"{name} is a generator: it is traced step by step, so its branches cannot depend on values ({text}); "
-            f"write its loop where it is used, or use ag.jit(strict=False){line()}"
+            f"{name} is a generator: it is traced step by step, so its branches cannot depend on values "
+            f"({_first_line(error)}); write its loop where it is used, or use ag.jit(strict=False){line()}"
         ) from error
-
-
-# --- raise and assert
-
-
-def raise_if(test: Any, error: Callable[[], Any]) -> None:
-    """`if test: raise error()`."""
-    found = truth(test)
-    if found is False:
-        return
-    if found is True:
-        raise raised(error)
-    trace: Any = current()
-    if not trace.of_call:
-        bool(test)  # a variable has none, and says so
-    if trace.depth:
-        known = decided(test)
-        if known is None:
-            raise _refused()
-        if known:
-            raise showing(error)
-        return
-    trace.checks.append(_check(showing(error))(T.constant(True), T.logical_not(found)))
-
-
-def require(test: Any, message: Callable[[], Any]) -> None:
-    """`assert test, message()`."""
-    raise_if(not_(test), lambda: AssertionError(*filter(None, (message(),))))
-
-
-def raised(error: Callable[[], Any]) -> Any:
-    """Return what `raise` raises.  Raises TypeError in a loop or branch that depends on values."""
-    trace = current()
-    if trace is not None and trace.depth:
-        raise _refused()
-    return showing(error)
-
-
-def _check(error: Any) -> Check:
-    """Return the op that raises an exception."""
-    made = error() if isinstance(error, type) else error
-    name = type(made).__name__
-    if ERRORS.get(name) is not type(made):
-        raise TypeError(
-            f"raise {shown(made)}: by a test of values a compiled function raises exceptions of Python and NumPy, one "
-            f"of {', '.join(ERRORS)}{line()}"
-        )
-    return Check(str(made.args[0]) if len(made.args) == 1 else str(made), name)
-
-
-REFUSED = "raise in a loop or branch that depends on values"
-
-
-def _refused() -> TypeError:
-    return TypeError(
-        f"{REFUSED}: a compiled loop cannot stop so; let it compute whether, and raise after it{line()}"
-    )

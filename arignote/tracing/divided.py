@@ -10,7 +10,7 @@ from ..notices import notice
 from ..ops.core.tracing import outside
 from . import dividing
 from .jitted import Jitted
-from .source import tree_of
+from .rewriting.source import tree_of
 from .traces import require_disjoint
 from .writing import Chosen, Writing
 

@@ -18,8 +18,8 @@ from types import CellType, FunctionType
 from typing import Any
 
 from .effects import Effects
-from .liveness import assigned_in, live_before, parameters_of, reads_of
-from .source import code_of, give_tree
+from .rewriting.liveness import assigned_in, live_before, parameters_of, reads_of
+from .rewriting.source import code_of, give_tree
 from .undefined import Undefined
 
 _PARTS, _UNDEFINED, _RESULT = "_ag_parts", "_ag_undefined", "_ag_returned"

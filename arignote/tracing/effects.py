@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .liveness import assigned_in, parameters_of
-from .source import tree_of
+from .rewriting.liveness import assigned_in, parameters_of
+from .rewriting.source import tree_of
 
 _BUILTINS = frozenset((
     "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "float", "frozenset", "getattr", "hasattr",

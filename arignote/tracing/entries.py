@@ -43,27 +43,24 @@ def native(
     variables = [_variable(reading) for reading in made.readings]
     if enter is None or None in kinds or None in variables or len(made.same) != len(set(made.same)):
         return None
-    leaves = [n for n, kind in enumerate(kinds) if kind is not _STATIC]
+    leaves = [n for n, kind in enumerate(kinds) if kind is not Static]
     if any(not other.guards for other in before) or any(kinds[leaves[k]] is not np.ndarray for k in made.stores):
         return None
     guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(forms))
     returned = 1 if made.form is None else len(places(made.form, "")) if type(made.form) is tuple else 0
     found: Callable[..., Any] | None = enter(other, Calls(
-        tuple(None if kind is _STATIC else kind for kind in kinds),
-        tuple(a if kind is _STATIC else None for a, kind in zip(args, kinds, strict=True)),
+        tuple(None if kind is Static else kind for kind in kinds),
+        tuple(a if kind is Static else None for a, kind in zip(args, kinds, strict=True)),
         tuple(v for v in variables if v is not None), guard, made.stores, returned, _finish(made.form),
     ))  # fmt: skip
     return found
 
 
-_STATIC = Static
-
-
 def _kind(form: Form) -> Any:
-    """Return the type of an argument, `_STATIC` for a static one, None for one that has parts or may change."""
+    """Return the type of an argument, `Static` for a static one, None for one that has parts or may change."""
     if form is np.ndarray or form in TYPES:
         return form
-    return _STATIC if type(form) is Static and isinstance(form.value, _FIXED) else None
+    return Static if type(form) is Static and isinstance(form.value, _FIXED) else None
 
 
 def _variable(reading: Reading) -> tuple[dict[str, Any], str, Any] | None:

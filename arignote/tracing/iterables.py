@@ -11,7 +11,7 @@ from .. import ops as T
 from ..graph import Constant, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import is_symbolic, length, number_of
+from ..ops.core.traced import held, is_symbolic, known_of, length
 from ..ops.core.tracing import Known, Number, current
 
 _MOST = 1_000_000
@@ -39,12 +39,8 @@ class Steps:
         """Return the number of steps of the call, which becomes a guard; None if it is not known, or too large."""
         found = self.count()
         if isinstance(found, Variable) and not isinstance(found, Constant):
-            number: Any = number_of(found)
-            if number is None or number.known is None or number.known.value > most:
-                return None
-            trace: Any = current()
-            trace.require(f"{number.known.text} == {number.known.value!r}")
-            return int(number.known.value)
+            known = known_of(found)
+            return None if known is None or known.value > most else int(held(known))
         value = found.known.value if type(found) is Length else int(found)
         if value > most:
             return None
@@ -117,10 +113,10 @@ def _not_negative(found: Any) -> Any:
             return found
         text = f"max({known.text}, 0)"
         return Length(trace, Known(max(known.value, 0), text), lambda: T.maximum(found.variable, 0))
-    number = number_of(found)
+    given = known_of(found)
     made = T.maximum(T.cast(as_tensor(found), "int64"), 0)
-    if number is not None and number.known is not None:
-        trace.numbers[made] = Number(int, Known(max(number.known.value, 0), f"max({number.known.text}, 0)"))
+    if given is not None:
+        trace.numbers[made] = Number(int, Known(max(given.value, 0), f"max({given.text}, 0)"))
     return made
 
 

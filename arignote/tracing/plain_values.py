@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ..graph import Variable
-from ..ops.core.call_lengths import Length
-from ..ops.core.traced import held, number_of
+from ..ops.core.traced import held, is_symbolic, known_of
 from ..ops.core.tracing import current
 from ..tree import flat, unflat
 from .branches import line
@@ -30,13 +28,11 @@ def key(value: Any) -> Any:
 
 def plain(value: Any, what: str) -> Any:
     """Return a value with Python's in the place of symbolic ones.  Raises TypeError for those that vary."""
-    if isinstance(value, (int, float, str)) and not isinstance(value, Variable):
-        return value
-    if isinstance(value, Variable) or type(value) is Length:
-        number = number_of(value)
-        if number is None or number.known is None:
+    if is_symbolic(value):
+        known = known_of(value)
+        if known is None:
             raise TypeError(f"{value!r} is symbolic and has no {what}{line()}")
-        return held(number.known)
+        return held(known)
     if type(value) not in (tuple, list, dict):
         return value
     leaves: list[Any] = []
@@ -56,7 +52,7 @@ def showing(make: Callable[[], Any]) -> Any:
         trace.showing -= 1
 
 
-def in_python(f: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
+def in_python(f: Any) -> Callable[..., Any] | None:
     """Return a call of `f`, with the same arguments, that gives it Python's values; None if it takes symbolic ones.
 
     An argument, or what it is a method of, holds symbolic values.

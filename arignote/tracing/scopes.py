@@ -16,7 +16,7 @@ import numpy as np
 
 from ..record.cached import cached_property
 from . import statements
-from .source import AG, rewritten, tree_of
+from .rewriting.source import AG, rewritten, tree_of
 
 _DATA = (bool, int, float, complex, str, np.ndarray, np.generic)
 

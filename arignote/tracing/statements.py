@@ -4,7 +4,8 @@
     for_, while_, items, kept               loops.py
     call, call_writing, joined              calls.py
     hashed, showing                         plain_values.py
-    raise_if, raised, require, trying, caught    catching.py
+    raise_if, raised, require               raising.py
+    trying, caught                          catching.py
     item, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
 """
 
@@ -22,10 +23,11 @@ from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
 from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
 from .calls import call, call_writing, joined
-from .catching import caught, raise_if, raised, require, trying
+from .catching import caught, trying
 from .loops import for_, items, kept, while_
 from .plain_values import key as hashed
 from .plain_values import showing
+from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [
@@ -43,8 +45,7 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     if isinstance(x, Variable) and current() is not None:
         stored_item(x, key, value)
         return
-    if isinstance(x, dict):
-        key = hashed(key)
+    key = _key(x, key)
     if _is_plain_array(x) and (_holds_variable(key) or _holds_variable(value) or _in_branch()):
         raise TypeError(
             f"x[...] = v: x is an array made outside of the traced function; pass it as an argument, or make it in the "
@@ -55,15 +56,18 @@ def set_item(x: Any, key: Any, value: Any) -> None:
 
 def item(x: Any, key: Any) -> Any:
     """`x[key]`, where the key is no slice."""
-    return x[hashed(key) if isinstance(x, dict) else key]
+    return x[_key(x, key)]
+
+
+def _key(x: Any, key: Any) -> Any:
+    """Return the key with which Python looks into `x`."""
+    return hashed(key) if isinstance(x, dict) else key
 
 
 def change_item(x: Any, key: Any, word: str, value: Any) -> None:
     """`x[key] += value` and the like; the index is evaluated once."""
     defined(x), defined(value)
-    if isinstance(x, dict):
-        key = hashed(key)
-    old = x[key]
+    old = item(x, key)
     if isinstance(x, Variable) and isinstance(old, Variable) and current() is not None:
         new = getattr(operator, word)(old, value)
         if not _fits(new, x):

@@ -50,6 +50,12 @@ def number_of(value: Any) -> Number | None:
     return None if kind is None else Number(kind, Known(kind(value), repr(kind(value))))
 
 
+def known_of(value: Any) -> Known | None:
+    """The value of an operand that is a number of the call, and its expression; None for any other."""
+    number = number_of(value)
+    return None if number is None else number.known
+
+
 def is_symbolic(value: Any) -> bool:
     """Whether an operand is a variable, or a length of the call."""
     return isinstance(value, Variable) or type(value) is Length
@@ -105,13 +111,13 @@ def _repeated(*operands: Any) -> Any:
     (values, count) = operands if type(operands[0]) in (list, tuple) else operands[::-1]
     if not isinstance(count, Variable) or count.ndim or count.type.kind not in "iu":
         return T.mul(*operands)
-    number = number_of(count)
-    if number is None or number.known is None:
+    known = known_of(count)
+    if known is None:
         raise TypeError(
             f"{count!r} is symbolic and has no fixed count for {type(values).__name__}s to be repeated; make an array, "
             f"as by np.full(n, x){line()}"
         )
-    return values * held(number.known)
+    return values * held(known)
 
 
 _COMPARED = {
@@ -230,10 +236,13 @@ def in_text(x: Any, form: str = "") -> str:
 
     Of others it is what they are if the text is for people.  Raises TypeError otherwise.
     """
-    trace, number = tracing.current(), number_of(x)
-    if number is not None and number.known is not None and trace is not None and trace.of_call:
-        return format(held(number.known), form)
-    if trace is None or not trace.of_call or trace.showing:
+    trace = tracing.current()
+    if trace is None or not trace.of_call:
+        return repr(x)
+    known = known_of(x)
+    if known is not None:
+        return format(held(known), form)
+    if trace.showing:
         return repr(x)
     raise x._without("text", "print(x), which says what it is, or the value that the function returns")
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from arignote.tracing.source import rewritten
+from arignote.tracing.rewriting.source import rewritten
 
 PART = """
     for i{k} in range(1, n):

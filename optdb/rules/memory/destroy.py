@@ -181,7 +181,7 @@ def readers_of_overwritable(order: Sequence[Apply], aliases: Destroyers) -> dict
     for node in order if writers else ():
         for root in dict.fromkeys(map(aliases.root_of, node.inputs)):
             writer = writers.get(root)
-            if writer is not None and place[writer] < place[node] and not depends(node, writer, place):
+            if writer is not None and place[writer] < place[node] and not _depends(node, writer, place):
                 found.setdefault(writer, []).append(node)
     return found
 
@@ -193,7 +193,7 @@ def _arrays_written_to(node: Apply) -> Sequence[Variable]:
     return node.inputs[:1] if isinstance(node.op, IncSubtensor) else ()
 
 
-def depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
+def _depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
     """Whether a node depends on an earlier one; so it is taken to do after NEAR nodes on the way."""
     waiting, met = [node], {node}
     while waiting:

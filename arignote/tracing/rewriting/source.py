@@ -21,8 +21,8 @@ from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..graph.collector import gc_paused
-from ..record.frames import OWN
+from ...graph.collector import gc_paused
+from ...record.frames import OWN
 from .jumps import without_jumps
 from .liveness import ENDS, mark_live, nodes_of, parameters_of, parts_of
 from .plainer import holds_assignment, plainer
