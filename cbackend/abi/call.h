@@ -5,14 +5,14 @@
    elements. */
 typedef struct ag_call {
     const ag_runtime *rt;
-    char **data;                  /* first elements of the inputs, then of the outputs */
+    void **data;                  /* first elements of the inputs, then of the outputs */
     i64 *lengths;                 /* inputs, then outputs: a guess going in, the truth coming out */
     i64 *strides;                 /* inputs, then outputs; NULL: all of them are C-contiguous */
     const i64 *declared;          /* inputs: the lengths that their types promise, -1 where any will do */
-    char *const *constants;       /* first elements of the constants, which are C-contiguous */
+    void *const *constants;       /* first elements of the constants, which are C-contiguous */
     const i64 *constant_lengths;
     /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills. */
-    i32 (*host)(struct ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides);
+    i32 (*host)(struct ag_call *call, i32 step, void **arrays, i64 *lengths, const i64 *strides);
     i64 *profile;                 /* NULL, or what is counted: see accounts.py; the next two are for it alone */
     i64 begun;                    /* when the caller began, by rt->clock() */
     i64 *warm_up;                 /* how many calls are yet to be left out */

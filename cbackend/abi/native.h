@@ -16,7 +16,7 @@ typedef struct ag_signature {
     i32 (*run)(ag_call *call);
     const ag_runtime *rt;
     const i64 *declared;
-    char *const *constants;
+    void *const *constants;
     const i64 *constant_lengths;
     object *const *dtypes;        /* inputs, then outputs */
     const i32 *ranks;             /* inputs, then outputs */
@@ -42,7 +42,7 @@ typedef struct ag_binding {
     ag_call call;                 /* without data and lengths, which each call has its own of */
     i32 (*run)(ag_call *call);
     object *const *arrays;        /* inputs, then outputs */
-    char *const *data;            /* where they lie; where one of them has moved, the call goes the other way */
+    void *const *data;            /* where they lie; where one of them has moved, the call goes the other way */
     const i64 *lengths;
     i64 elements;
     i32 inputs, count, axes;      /* arrays, all arrays, the lengths of all */
@@ -53,7 +53,7 @@ typedef struct ag_binding {
 typedef struct ag_plain {
     ag_call call;                 /* as in ag_binding */
     i32 (*run)(ag_call *call);
-    char *const *data;            /* inputs, then outputs; NULL for those that the caller gives */
+    void *const *data;            /* inputs, then outputs; NULL for those that the caller gives */
     const i64 *lengths;           /* of all arrays, for callers that give none */
     i64 dim, results;             /* elements of the first input, of the last output */
     i32 inputs, count, axes;      /* inputs, all arrays, the lengths of all */

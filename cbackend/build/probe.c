@@ -25,7 +25,7 @@ static i64 zeros[1 << 16];
 static i64 clocks[8 << 16]; /* written by a profiled function */
 static i32 never;
 static void *nothing(void) { return 0; }
-static i32 refuse(ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides)
+static i32 refuse(ag_call *call, i32 step, void **arrays, i64 *lengths, const i64 *strides)
 {
     (void)call, (void)step, (void)arrays, (void)lengths, (void)strides;
     return 1;
@@ -46,7 +46,7 @@ static int try_library(const char *path)
     } table;
     for (unsigned long k = 0; k < sizeof table / sizeof(void *); k++) table.functions[k] = nothing;
     table.runtime.stop = &never;
-    static char *data[1 << 16]; /* all arrays are empty, all scalars 0, wherever they are */
+    static void *data[1 << 16]; /* all arrays are empty, all scalars 0, wherever they are */
     for (int k = 0; k < 1 << 16; k++) data[k] = (char *)zeros;
     ag_call call = {.rt = &table.runtime,
                     .data = data,

@@ -3,7 +3,7 @@
 
 struct NAME_function {
     ag_runtime rt; /* with as many threads as were asked for */
-    char *constants[CONSTANTS + 1];
+    void *constants[CONSTANTS + 1];
     NAME_array shared[UPPER_SHARED + 1];
 };
 
@@ -128,7 +128,7 @@ static void hand_over(NAME_function *f, const NAME_type *type, char *data, const
 
 int NAME_run(NAME_function *f, const NAME_array *inputs, NAME_array *outputs)
 {
-    char *data[ARRAYS + 1];
+    void *data[ARRAYS + 1];
     i64 lengths[LENGTHS + 1];
     int array = 0, at = 0;
     for (int k = 0; k < UPPER_INPUTS + UPPER_SHARED; k++, array++) {

@@ -199,7 +199,7 @@ class Caller:
 
     def _new_frame(self) -> Frame:
         call = ffi.new("ag_call *")
-        data = ffi.new("char *[]", self.inputs + len(self.ranks) or 1)
+        data = ffi.new("void *[]", self.inputs + len(self.ranks) or 1)
         lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         strides = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         counts = ffi.new("i64[]", room(self.program)) if self.profile is not None else ffi.NULL
@@ -393,5 +393,5 @@ def parameters(name: str, graph: Any, shared: Sequence[Any], downcast: bool | No
 def _constants(interface: Interface) -> tuple[Any, Any]:
     """Return addresses and lengths of the constants, which the interface keeps alive."""
     arrays = interface.constants
-    addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1)
+    addresses = ffi.new("void *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1)
     return addresses, ffi.new("i64[]", [n for a in arrays for n in a.shape] or 1)

@@ -19,7 +19,7 @@ from ..program.program import Program
 
 DONE = -1
 """Passed instead of a step: a loop body has run, and its results are copied."""
-_SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
+_SIGNATURE = "i32(*)(ag_call *, i32, void * *, i64 *, const i64 *)"
 
 
 class HostSteps:

@@ -116,7 +116,7 @@ def native_bound(
         return None
     alive = (
         ffi.new("object *[]", [ffi.cast("object *", id(a)) for a in arrays] or 1),
-        ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1),
+        ffi.new("void *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1),
         ffi.new("i64[]", lengths or 1),
         arrays, result,
     )  # fmt: skip

@@ -9,7 +9,7 @@
 /* Run one call with the arrays of a binding; 0 if the Python entry has to repeat it. */
 static i32 repeated(const ag_binding *b)
 {
-    char *data[AG_ARRAYS];
+    void *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS];
     for (i32 k = 0; k < b->count; k++) {
         data[k] = b->data[k];

@@ -99,7 +99,7 @@ static char *number(object *it, i32 scalar, i64 *place)
 
 /* Put the arguments into the call; return the number of their elements, or -1 if one is not as expected.  contiguous:
    cleared if one of them has other strides than C's.  numbers: room for the values of integers. */
-static i64 take(const ag_signature *s, object *const *given, char **data, i64 *lengths, i32 *contiguous, i64 *numbers)
+static i64 take(const ag_signature *s, object *const *given, void **data, i64 *lengths, i32 *contiguous, i64 *numbers)
 {
     i64 elements = 0;
     for (i32 k = 0; k < s->inputs; k++) {
@@ -169,7 +169,7 @@ static void lay_out(array *result, const i64 *layout, i64 item)
 }
 
 /* Make the arrays of the results and count their elements; return how many were made. */
-static i32 make(const ag_signature *s, object **results, char **data, i64 *lengths, i64 *elements)
+static i32 make(const ag_signature *s, object **results, void **data, i64 *lengths, i64 *elements)
 {
     const i64 *program = s->programs, *count = s->program_lengths;
     i64 *own = lengths + s->input_lengths;
@@ -226,8 +226,8 @@ static void store(const ag_signature *s, object **results)
 }
 
 /* Fill in a call of contiguous arrays, without host steps and without a profile. */
-static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, char *const *constants,
-                    const i64 *constant_lengths, char **data, i64 *lengths)
+static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, void *const *constants,
+                    const i64 *constant_lengths, void **data, i64 *lengths)
 {
     call->rt = rt;
     call->data = data;
@@ -243,7 +243,7 @@ static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, ch
 /* Make one call and the arrays of its results; 0 if the Python entry has to repeat it. */
 static i32 ran(ag_signature *s, object *const *given, i64 begun, object **results)
 {
-    char *data[AG_ARRAYS];
+    void *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS], strides[AG_LENGTHS], numbers[AG_ARRAYS];
     i32 contiguous = 1;
     i64 elements = take(s, given, data, lengths, &contiguous, numbers);

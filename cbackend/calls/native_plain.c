@@ -20,9 +20,9 @@ enum { LENGTHS_DIFFER = -1, FAILED = 1, GRADIENT_NOT_FINITE = 3, VALUE_NOT_FINIT
 
 /* Run one call on all arrays and their lengths, which it overwrites.  A result of another length than `lengths` says
    lies in a block of the runtime: that is a failure. */
-static i64 run_plain(const ag_plain *f, char **data, i64 *lengths)
+static i64 run_plain(const ag_plain *f, void **data, i64 *lengths)
 {
-    char *before[AG_ARRAYS];
+    void *before[AG_ARRAYS];
     for (i32 k = f->inputs; k < f->count; k++) before[k] = data[k];
     ag_call call;
     prepare(&call, f->call.rt, f->call.declared, f->call.constants, f->call.constant_lengths, data, lengths);
@@ -35,10 +35,10 @@ static i64 run_plain(const ag_plain *f, char **data, i64 *lengths)
     return outcome;
 }
 
-static i64 of_arrays(void *function, char *const *inputs, char *const *outputs)
+static i64 of_arrays(void *function, void *const *inputs, void *const *outputs)
 {
     const ag_plain *f = function;
-    char *data[AG_ARRAYS];
+    void *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS];
     for (i32 k = 0; k < f->count; k++) data[k] = f->data[k] ? f->data[k] : k < f->inputs ? *inputs++ : *outputs++;
     for (i32 k = 0; k < f->axes; k++) lengths[k] = f->lengths[k];
@@ -51,7 +51,7 @@ static i64 of_point(i64 dim, double *x, double *gradient, double *value, void *f
 {
     const ag_plain *f = function;
     if (dim != f->dim) return LENGTHS_DIFFER;
-    i64 outcome = of_arrays(function, &(char *){(char *)x}, (char *[]){(char *)value, (char *)gradient});
+    i64 outcome = of_arrays(function, &(void *){x}, (void *[]){value, gradient});
     if (outcome) return outcome;
     for (i64 k = 0; k < dim; k++)
         if (!is_finite(gradient[k])) return GRADIENT_NOT_FINITE;
@@ -62,13 +62,13 @@ static i64 of_draw(i64 dim, i64 results, double *x, double *out, void *function)
 {
     const ag_plain *f = function;
     if (dim != f->dim || results != f->results) return LENGTHS_DIFFER;
-    return of_arrays(function, &(char *){(char *)x}, &(char *){(char *)out});
+    return of_arrays(function, &(void *){x}, &(void *){out});
 }
 
 /* A vector `x` of type-erased elements to `y`, which has `length` elements, or -1 if it is a scalar. */
 static i32 of_vector(const ag_plain *f, void *x, i64 count, double *y, i64 length)
 {
-    return run_plain(f, (char *[]){x, (char *)y}, (i64[]){count, length}) == 0;
+    return run_plain(f, (void *[]){x, y}, (i64[]){count, length}) == 0;
 }
 
 /* double f(int n, double *x, void *function) of quad and nquad: n scalars, or one vector */
@@ -76,12 +76,12 @@ static double of_numbers(i32 n, double *x, void *function)
 {
     const ag_plain *f = function;
     double result = NAN;
-    char *data[AG_ARRAYS];
+    void *data[AG_ARRAYS];
     i64 lengths[1] = {0};
     if (f->axes) return of_vector(f, x, n, &result, -1) ? result : NAN;
     if (n != f->inputs) return NAN;
-    for (i32 k = 0; k < n; k++) data[k] = (char *)(x + k);
-    data[n] = (char *)&result;
+    for (i32 k = 0; k < n; k++) data[k] = x + k;
+    data[n] = &result;
     return run_plain(f, data, lengths) == 0 ? result : NAN;
 }
 

@@ -76,7 +76,7 @@ class PlainCall:
             raise ValueError(f"a call from C has at most {names.AG_ARRAYS} arrays and {names.AG_LENGTHS} axes")
         places = [0 if a is None else a.__array_interface__["data"][0] for a in bound] + [0] * len(interface.outputs)
         facts = ffi.new("ag_plain *")
-        alive = ffi.new("char *[]", [ffi.cast("char *", place) for place in places]), ffi.new("i64[]", lengths or 1)
+        alive = ffi.new("void *[]", [ffi.cast("char *", place) for place in places]), ffi.new("i64[]", lengths or 1)
         facts.call.rt, facts.call.declared = call.rt, call.declared
         facts.call.constants, facts.call.constant_lengths = call.constants, call.constant_lengths
         facts.run = ffi.addressof(library.lib, "ag_entry")

@@ -72,7 +72,7 @@ def _work(library: Library, mode: int) -> Callable[[], Callable[[], int]]:
     def prepared() -> Callable[[], int]:
         arrays = [np.ones(ELEMENTS if mode == TRIAD else 1) for _ in range(3)]
         call, lengths = ffi.new("ag_call *"), ffi.new("i64[]", [len(arrays[0])] * 3)
-        data = ffi.new("char *[]", [ffi.from_buffer(a) for a in arrays])
+        data = ffi.new("void *[]", [ffi.from_buffer(a) for a in arrays])
         call.data, call.lengths, call.step, call.operand = data, lengths, mode, ROUNDS
 
         def run() -> int:

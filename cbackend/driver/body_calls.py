@@ -74,11 +74,11 @@ def _tables(
     """Yield the tables of the body's operands and of the addresses of its results."""
     data = [*map(address, arrays), *("0" for _ in results), "0"]
     known = ["0" if n is None else quote(n) for row in kept for n in row]
-    yield f"char *data{number}[] = {{{', '.join(data)}}};"
+    yield f"void *data{number}[] = {{{', '.join(data)}}};"
     yield f"i64 lengths{number}[] = {{{', '.join([*(quote(n) for row in inputs for n in row), *known, '0'])}}};"
     yield f"i64 kept{number}[] = {{{', '.join([*known, '0'])}}};"
     places = ["0" if m else address(a) for a, m in zip(results, made, strict=True)]
-    yield f"char *results{number}[] = {{{', '.join([*places, '0'])}}};"
+    yield f"void *results{number}[] = {{{', '.join([*places, '0'])}}};"
 
 
 def _rest(
@@ -95,7 +95,7 @@ def _rest(
     yield f"    (const i32[]){{{ranks}}}, (const i32[]){{{', '.join([*kinds, '0'])}}}, (const i32[]){{{known}}},"
     yield f"    (const i64[]){{{items}}}, (const i64[]){{{', '.join(rows) or '0'}}},"
     yield f"    data{number}, lengths{number}, kept{number}, results{number},"
-    yield f"    (char *[{2 * states + 1}]){{0}}, (char *[{many}]){{0}}, (i64[{many}]){{0}}, (i64[{many}]){{0}}}};"
+    yield f"    (void *[{2 * states + 1}]){{0}}, (void *[{many}]){{0}}, (i64[{many}]){{0}}, (i64[{many}]){{0}}}};"
 
 
 def _results(

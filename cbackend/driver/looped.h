@@ -36,12 +36,12 @@ static i32 ag_grow(const ag_runtime *rt, const ag_loop *l, i32 k, i64 used, i64 
 static i32 ag_aim(const ag_runtime *rt, const ag_loop *l, i64 t, i64 n)
 {
     for (i32 k = 0; k < l->outputs; k++) {
-        char *target = 0;
+        void *target = 0;
         if (l->kinds[k] == AG_LAST) target = l->places[2 * k + (t & 1)];
         else if (l->kinds[k] == AG_HELD) target = l->results[k];
         else if (l->bytes[k] >= 0) {
             if (l->kinds[k] == AG_GROWN && t >= l->capacity[k] && !ag_grow(rt, l, k, t, n)) return OUTCOME_MEMORY;
-            target = l->results[k] + t * l->bytes[k];
+            target = (char *)l->results[k] + t * l->bytes[k];
         }
         l->targets[k] = l->data[l->inputs + k] = target;
     }
@@ -140,12 +140,12 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     inner.host = call->host;
     inner.constants = call->constants + l->body.constants;
     inner.constant_lengths = call->constant_lengths + l->body.lengths;
-    char **const state = l->data + l->sequences;
+    void **const state = l->data + l->sequences;
     i64 *const row = call->profile ? call->profile + l->body.counters + 4 * l->body.row : 0;
     u8 ends = 0;
     i64 t = 0;
     i32 outcome = 0;
-    l->data[l->inputs + l->outputs] = (char *)&ends;
+    l->data[l->inputs + l->outputs] = &ends;
     for (i32 k = 0, at = 0; k < l->outputs; at += l->ranks[k], k++)
         l->bytes[k] = l->known[k] ? ag_bytes_of(l, k, l->kept + at) : -1;
     for (i32 k = 0; k < 2 * l->states && n > 0; k++) {
@@ -167,7 +167,7 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         while (t < end && !outcome && !ends) {
             outcome = ag_step(call, &inner, l, t, n);
             for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
-            for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
+            for (i32 k = 0; k < l->sequences; k++) l->data[k] = (char *)l->data[k] + l->rows[k];
             t++;
             if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
                 outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);

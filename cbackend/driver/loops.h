@@ -25,10 +25,10 @@ typedef struct ag_loop {
     const i32 *known;             /* whether the lengths of an output are known before the first step */
     const i64 *items;             /* bytes an element */
     const i64 *rows;              /* of each sequence: bytes from one row to the next */
-    char **data;                  /* first elements of the inputs of the body, then of its outputs */
+    void **data;                  /* first elements of the inputs of the body, then of its outputs */
     i64 *lengths, *kept;          /* kept: what the lengths of the outputs are to be */
-    char **results;
-    char **places;                /* two for each state */
-    char **targets;
+    void **results;
+    void **places;                /* two for each state */
+    void **targets;
     i64 *bytes, *capacity;        /* of an output in a step; the number of steps that its memory holds */
 } ag_loop;

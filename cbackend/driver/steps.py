@@ -235,9 +235,22 @@ class StepText:
         given = list(map(self.argument, step.arguments))
         kernel = self.kernels.get(step.function)
         for k, kind in enumerate(kernel.arguments if kernel is not None else ()):
-            if isinstance(kind, Pointer) and kernel is not None and not kernel.reads(kind.operand):
-                given[k] = "0"
+            if isinstance(kind, Pointer) and kernel is not None:
+                given[k] = self._pointer(given[k], step.arguments[k], kernel.operands[kind.operand].dtype)
+                if not kernel.reads(kind.operand):
+                    given[k] = "0"
         return given
+
+    def _pointer(self, address: str, argument: prog.Argument, dtype: str) -> str:
+        """Return the address for a kernel of elements of `dtype`, which moves some dtypes as words of their size."""
+        if isinstance(argument, prog.Number):
+            declared = argument.dtype
+        elif isinstance(argument, prog.Array) and not isinstance(argument.base, prog.Buffer) and argument.base:
+            declared = self.program.locals[argument.base][0]
+        else:
+            return address
+        differs = declared != prog.POINTER and storage_type(declared) != storage_type(dtype)
+        return f"(void *){address}" if differs else address
 
     def interrupted(self, site: int) -> str:
         return self.failed(f"{int(Outcome.INTERRUPTED)} /* INTERRUPTED */", site)
@@ -298,7 +311,7 @@ class StepText:
         strides = tuple(n for a in step.reads for n in a.strides)
         lengths = [*shapes, *("0" for _ in step.lengths)] or ["0"]
         values, sizes = f"arrays{step.site}", f"lengths{step.site}"
-        yield f"char *{values}[] = {{{', '.join(arrays)}}};"
+        yield f"void *{values}[] = {{{', '.join(arrays)}}};"
         yield f"i64 {sizes}[] = {{{', '.join(lengths)}}};"
         yield f"if (call->host(call, {self.base + step.site}, {values}, {sizes}, {self.vector(strides)}))"
         yield "    " + self.failed(f"{int(Outcome.HOST)} /* HOST */", step.site)

@@ -107,7 +107,7 @@ class Planner:
     def guard(self, test: str, *operands: prog.Quantity, failure: Outcome, axis: int = 0) -> None:
         """Plan the check that `test` holds for the operands, unless that is certain or checked already."""
         key = ("guard", test, *operands)
-        if (test == "equal" and operands[0] == operands[1]) or key in self._known:
+        if (test in ("equal", "reaches") and operands[0] == operands[1]) or key in self._known:
             return
         self._known[key] = ""
         self.steps.append(prog.Guard(self.site, test, operands, failure, axis))

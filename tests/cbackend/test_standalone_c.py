@@ -84,7 +84,7 @@ int main(void)
     static ag_runtime runtime = {.alloc = take, .release = free, .end = nothing};
     static char room[4096];
     double x[] = {0.5, 1.0, 2.0}, y[3];
-    char *data[] = {(char *)x, (char *)y};
+    void *data[] = {x, y};
     i64 lengths[] = {3, 3}, declared[] = {-1};
     ag_call *call = (ag_call *)room;
     call->rt = &runtime, call->data = data, call->lengths = lengths, call->declared = declared;

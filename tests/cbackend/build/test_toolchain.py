@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -55,6 +56,34 @@ def test_relative_path_entries_find_no_compiler(tmp_path, cache, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("arignote.cbackend.build.toolchain.ziglang", lambda: None)  # it would compile for half a minute
     assert not any("gcc" in attempt.command[0] for attempt in search(cache).attempts)
+
+
+# ---- What the flags promise ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs an x86 processor")
+def test_functions_end_with_clean_vector_registers(toolchain, tmp_path):
+    """Otherwise SSE code of other libraries is slow afterwards."""
+    (tmp_path / "code.c").write_text("""
+void scaled(long n, const double *x, double *y)
+{
+#pragma omp simd
+    for (long i = 0; i < n; i++) y[i] = 2 * x[i];
+}
+""")
+    command = [*toolchain.command, *toolchain.flags, "-mavx2", "-S", "code.c", "-o", "code.s"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    text = (tmp_path / "code.s").read_text()
+    assert "ymm" in text or "zmm" in text
+    assert "vzeroupper" in text
+
+
+@pytest.mark.parametrize("line", ["char *p[] = {x};", "char *p = *x;"])
+def test_pointers_of_other_types_are_errors_with_all_compilers(toolchain, tmp_path, line):
+    """gcc 14 and clang 20 refuse them, so C that we write must never have them."""
+    (tmp_path / "code.c").write_text(f"int f(long *x) {{ {line} return p == 0; }}")
+    command = [*toolchain.command, *toolchain.flags, "-c", "code.c"]
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode != 0
 
 
 # ---- Compilers that are missing, fail, hang, lie -------------------------------------------------------------------
