@@ -270,14 +270,20 @@ def i_series_sum(v: float, x: float) -> float:
     total_low = 0.0
     for k in range(1, 4000):
         n = float(k)
+        # factor q / (n (v + n)), and the rest of it
         d, d_low = two_sum(v, n)
-        f, f_low = times_parts(d, d_low, n, 0.0)
-        f, f_low = divided_parts(q, q_low, f, f_low)
-        term, term_low = times_parts(term, term_low, f, f_low)
-        total, total_low = plus_parts(total, total_low, term, term_low)
+        d, d_low = times_parts(d, d_low, n, 0.0)
+        inverse = 1.0 / d
+        f = q * inverse
+        f_low = (fma(-f, d, q) + (q_low - f * d_low)) * inverse
+        product = term * f
+        term_low = fma(term, f, -product) + (term * f_low + term_low * f)
+        term = product
+        total, error = two_sum(total, term)
+        total_low = total_low + (error + term_low)
         if term < 1e-17 * total and n * (v + n) > q:
             break
-    return total
+    return total + total_low
 
 
 @scalar
@@ -333,6 +339,8 @@ def i_scaled(v: float, x: float, shift: float) -> float:
         return exp_times(e, e_low, sum_)
     if x < 1e-300:
         return 1.0 if v == 0.0 else power(0.5 * x, v) / gamma_of(v + 1.0)
+    if v < 1.5 and x > 1e-30:
+        return power(0.5 * x, v) / gamma_of(v + 1.0) * (i_series_sum(v, x) * exp(-shift))
     e, e_low = log_in_parts(0.5 * x, 0.0)
     e, e_low = times_parts(e, e_low, v, 0.0)
     if v > 0.0:

@@ -24,7 +24,23 @@ from .parts import (
     two_sum,
 )
 from .ratios import beta_by_powers, beta_of_moderate, short_beta_factor, short_log_beta
-from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, power, scalar, sqrt
+from .scalars import (
+    digamma_of,
+    exp,
+    expm1,
+    fabs,
+    floor,
+    fma,
+    gamma_of,
+    inf,
+    log,
+    log1p,
+    log_gamma,
+    nan,
+    power,
+    scalar,
+    sqrt,
+)
 
 TWO_PI = 2 * math.pi
 
@@ -195,20 +211,26 @@ def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> f
     count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt(a / (a + b) * b))
     over = 0.0
     under = 1.0
-    last = int(count)
-    above = 1.0 / (a + 2.0 * float(last) + 1.0)
-    for k in range(last, 0, -1):
-        n = float(k)
+    n = floor(count)
+    above = 1.0 / (a + 2.0 * n + 1.0)
+    first = mean_part + 1.0
+    slope = 1.0 + y
+    while n > 0.0:
         w = 1.0 / (a + 2.0 * n - 1.0)
-        t = n * (b - n) * (x * w)
-        f = n + t + (a + n) * above * (mean_part + 1.0 + n * (1.0 + y))
+        share = x * w
+        t = n * (b - n) * share
+        p = a + n
+        f = (n + t) + (p * above) * fma(n, slope, first)
         above = w
-        larger = f * under + over
-        over = (a + n - 1.0) * (a + b + n - 1.0) * (w * x) * t * under
+        p = p - 1.0
+        factor = (p * (p + b)) * (share * t)
+        larger = fma(f, under, over)
+        over = factor * under
         under = larger
         if under > 1e100:
             over = over * 1e-100
             under = under * 1e-100
+        n = n - 1.0
     return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + over / under)
 
 
@@ -232,6 +254,11 @@ def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, fl
         p, p_low = beta_of_moderate(a, b)
         quick = power(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total)
         if quick < 0.6 or rough > 0.0:
+            return quick, 1.0 - quick
+    if a > 1e-100 and b >= LOG_GAMMA_START:
+        p = beta_by_powers(a, b)
+        quick = power(x, a) / (a * p) * (1.0 + a * total) if p > 0.0 else 1.0
+        if quick < 0.6 or (rough > 0.0 and p > 0.0):
             return quick, 1.0 - quick
     e, e_low = log_in_parts(x, 0.0)
     e, e_low = times_parts(e, e_low, a, 0.0)
@@ -338,8 +365,8 @@ def betainc(a: float, b: float, x: float) -> float:
         return 0.0
     if x == 1.0 or a == 0.0 or b == inf:
         return 1.0 if x > 0.0 else 0.0
-    p, _q = incomplete_beta(a, b, x, 1.0 - x)
-    return p
+    p, _q = incomplete_beta_of(a, b, x, 1.0 - x, 0.0, 1e-18)
+    return 1.0 if p > 1.0 else p
 
 
 @scalar
@@ -415,24 +442,27 @@ def betainc_by_b(a: float, b: float, x: float) -> float:
 
 
 @scalar
-def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float:
+def rough_beta_quantile(a: float, b: float, p: float, q: float) -> float:
+    """x with I_x(a, b) about p = 1 - q, for a, b > 1: formula 26.5.22 of Abramowitz and Stegun."""
+    z = -ndtri(p) if p <= q else ndtri(q)
+    r = 1.0 / (2.0 * a - 1.0)
+    s = 1.0 / (2.0 * b - 1.0)
+    h = 2.0 / (r + s)
+    t = (z * z - 3.0) / 6.0
+    w = z * sqrt(h + t if h + t > 0.0 else 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h))
+    return a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
+
+
+@scalar
+def beta_quantile(a: float, b: float, p: float, p_low: float, q: float, start: float) -> float:
     """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
-    Halley's steps in the logarithms of x and of the smaller one of p and q.  The start is by formula 26.5.22 of
-    Abramowitz and Stegun, or by the first two terms of the series.  `small_beta_quantile` squares the error of its
-    start.
+    Halley's steps in the logarithms of x and of the smaller one of p and q, from `start`, or if that is 0 from the
+    first two terms of the series.  `small_beta_quantile` squares the error of its start.
     """
     lower = p <= q
     small = p if lower else q
-    x = 0.0
-    if a > 1.0 and b > 1.0:
-        z = -ndtri(p) if lower else ndtri(q)
-        r = 1.0 / (2.0 * a - 1.0)
-        s = 1.0 / (2.0 * b - 1.0)
-        h = 2.0 / (r + s)
-        t = (z * z - 3.0) / 6.0
-        w = z * sqrt(h + t if h + t > 0.0 else 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h))
-        x = a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
+    x = start
     if not (x > 0.0 and x < 1.0):
         x = exp((log(p) + log(a) + betaln(a, b)) / a)
         second = (1.0 - b) / (1.0 + a) * x
@@ -470,7 +500,7 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float
             better = sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
         moved = fabs(better - x)
         x = better
-        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
+        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (moved < 1e-5 * x and moved * (bend * bend) < 3e-18 * x):
             break
         if a < 0.7 and b * x < 0.7 and p > 1e-300 and moved < 1e-3 * x:
             break
@@ -509,10 +539,14 @@ def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) ->
 @scalar
 def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: float) -> float:
     """x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1."""
+    x = rough_beta_quantile(a, b, p, q) if a > 1.0 and b > 1.0 else 0.0
+    x = x if x < 1.0 else 0.0
+    y = 1.0 - x if x > 0.0 else 0.0
+    # the estimate itself says which end is nearer, but for far tails
+    if x > 0.0 and p > 1e-3 and q > 1e-3:
+        return beta_quantile(a, b, p, p_low, q, x) if x <= 0.5 else 1.0 - beta_quantile(b, a, q, q_low, p, y)
     half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4)
-    if p <= half:
-        return beta_quantile(a, b, p, p_low, q)
-    return 1.0 - beta_quantile(b, a, q, q_low, p)
+    return beta_quantile(a, b, p, p_low, q, x) if p <= half else 1.0 - beta_quantile(b, a, q, q_low, p, y)
 
 
 @scalar

@@ -181,29 +181,38 @@ def ndtri(p: float) -> float:
     return p if p != p else nan if q < 0.0 else -y if p < 0.5 else y
 
 
+LOG_2PI = math.log(2 * math.pi)
+TAIL_SERIES = (-1.0, 2.5, -12.333333333333334, 88.25, -816.2)
+"""log(1 - s + 3 s**2 - 15 s**3 + ...) / s."""
+
+
 @scalar
 def ndtri_exp(y: float) -> float:
-    """The inverse of `log_ndtr`, within 8 ulp; some of Newton's steps from `ndtri` or the tail's expansion."""
-    if y != y or y > 0.0:
-        return nan
-    if y == 0.0:
-        return inf
-    if y == -inf:
-        return -inf
-    if y > -1e-2:
-        return -ndtri(-expm1(y))
-    if y > -1.4 and y < -0.3:
-        # 1 - 2 exp(y), without cancellation at y = log(1 / 2)
-        r = -expm1((y + LN2) + LN2_LOW)
-        size = ROOT_2 * inverse_tail(-log1p(-r * r))
-        return copysign(1.2533141373155003 * r if fabs(r) < 1e-8 else size, -r)
-    if y > -700.0:
-        return ndtri(exp(y))
-    x = -sqrt(-2.0 * (y + 0.5 * log(-4.0 * PI * y)))
-    for _ in range(4):
-        ratio = ROOT_HALF * 2.0 * PER_ROOT_PI / erfcx(-x * ROOT_HALF)
-        x = x - (log_ndtr(x) - y) / ratio
-    return x
+    """The inverse of `log_ndtr`, within 8 ulp; two of Newton's steps for the square of a far quantile."""
+    b = y if y > -700.0 else -700.0
+    below = b < -LN2
+    p = exp(b)
+    q = -expm1(b)
+    # 1 - 2 exp(y), without cancellation at y = log(1 / 2)
+    r = -expm1((b + LN2) + LN2_LOW)
+    is_tail = p < 0.25 or q < 0.25
+    part = log1p(-p if below and is_tail else -r * r)
+    rest = (b + 2.0 * LN2) if below else b + log(4.0 * q)
+    w = -rest - part if below and is_tail else -rest if is_tail else -part
+    near = ROOT_2 * inverse_tail(w)
+    near = 1.2533141373155003 * fabs(r) if fabs(r) < 1e-8 else near
+    # x**2 + log(x**2) - 2 log(1 - x**-2 + 3 x**-4 - ...) = -2 y - log(2 pi), where the exponent leaves the tail's range
+    t = -2.0 * (y if y < -700.0 else -700.0) - LOG_2PI
+    t = t if t < 1e308 else 1e308
+    z = t - log(t)
+    near_0 = 1.0 / z
+    rest_0 = polynomial(TAIL_SERIES, near_0)
+    z = z - (z + log(z) - 2.0 * (near_0 * rest_0) - t) / (1.0 + near_0)
+    near_1 = 1.0 / z
+    rest_1 = polynomial(TAIL_SERIES, near_1)
+    z = z - (z + log(z) - 2.0 * (near_1 * rest_1) - t) / (1.0 + near_1)
+    found = -sqrt(z) if y < -700.0 else -near if below else near
+    return nan if y != y or y > 0.0 else inf if y == 0.0 else y if y == -inf else found
 
 
 DAWSON_1 = (

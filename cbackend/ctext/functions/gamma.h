@@ -2,16 +2,67 @@
 #pragma once
 #include "library.h"
 
-/* The C library's is a few ulp off at whole numbers too; up to 23 the factorials have 53 bits or less. */
+/* (1 / gamma(2 + v) - 1) / v for |v| <= 1/2, in Chebyshev's nodes */
+#define RECIPROCAL_GAMMA_SERIES \
+    -0x1.b0ee6072093cep-2, -0x1.dd603fb6ac11ep-3, 0x1.875ac5782250ap-3, -0x1.92449b66f1e7bp-6, -0x1.21198511758cbp-6, \
+    0x1.06e8179e26f10p-7, -0x1.a5b350a63ff69p-11, -0x1.7a5da952ea19bp-12, 0x1.31565548760d3p-13, \
+    -0x1.265f42104ae34p-16, -0x1.5b7cee2c815ccp-19, 0x1.676babe9fa7d6p-20, -0x1.b95491de37037p-23, \
+    -0x1.72458740444a7p-30, 0x1.b56dec0b9222ep-28
 
-static inline f64 ag_gamma_f64(f64 x)
+/* (gamma(a) / (sqrt(2 pi) a**(a - 1/2) exp(-a)) - 1) a in 1 / a, for a >= 8 */
+#define STIRLING_FACTOR_SERIES \
+    0x1.5555555555555p-4, 0x1.c71c71c71b21dp-9, -0x1.5f7268ec48105p-9, -0x1.e13ced8cef1b1p-13, 0x1.9b1071fe99a87p-11, \
+    0x1.23fd48982c68bp-14, -0x1.3553c1934c3c7p-11, -0x1.48147f7a28237p-14, 0x1.1108170e00414p-10, \
+    -0x1.b3b0ddc321a0dp-11
+
+/* (2 artanh(s) - 2 s) / s**3 in s**2, for |s| <= 0.172 */
+#define ARTANH_REST_SERIES \
+    0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476b0bp-2, 0x1.c71c720185cc1p-3, 0x1.745cf8f397214p-3, \
+    0x1.3b1c38a856459p-3, 0x1.0fbe442b6ae60p-3, 0x1.0c06b55bb3efbp-3
+
+/* (a - 1/2) log(a) - a for 8 <= a <= 200, and in *low the rest: an error of it is one of the power. */
+INLINE f64 ag_log_of_power_f64(f64 a, f64 *low)
 {
-    if (!(x >= 1 && x <= 23) || x != floor_F(x))
-        return tgamma_F(x);
-    f64 factorial = 1;
-    for (f64 k = 2; k < x; k += 1)
-        factorial *= k;
-    return factorial;
+    const f64 k0 = a < 11.3 ? 3 : 4, k1 = a < 22.6 ? 0 : 1, k2 = a < 45.2 ? 0 : 1, k3 = a < 90.5 ? 0 : 1;
+    const f64 unit = 0x1p-3 * (1 - 0.5 * (k0 - 3)) * (1 - 0.5 * k1) * (1 - 0.5 * k2) * (1 - 0.5 * k3);
+    const f64 k = k0 + k1 + k2 + k3;
+    const f64 f = a * unit - 1, d = 2 + f, d_low = f - (d - 2), s = f / d;
+    const f64 s_low = (__builtin_fma(-s, d, f) - s * d_low) / d, square = s * s;
+    POLYNOMIAL(f64, p, square, ARTANH_REST_SERIES);
+    const f64 cube = s * square * p, part = 2 * s + cube, part_low = (2 * s - part) + cube + 2 * s_low;
+    const f64 whole = k * 0x1.62e42fefa39ep-1, high = whole + part; /* the product is exact, and is the larger term */
+    const f64 rest = (whole - high) + part + (k * 0x1.e6af278ece601p-50 + part_low);
+    const f64 m = a - 0.5, product = m * high, y = product - a, moved = y - product;
+    *low = (product - (y - moved)) - (a + moved) + (__builtin_fma(m, high, -product) + m * rest);
+    return y;
+}
+
+/* Gamma without branches: below 8 a quotient of products and 1 / gamma about 2, beyond by Stirling's formula, with a
+   power in two parts; below -1/2 by reflection, gamma(-a) gamma(a) = -pi / (a sin(pi a)).  Exact at whole numbers
+   to 23. */
+INLINE f64 ag_gamma_f64(f64 x)
+{
+    const b8 mirrored = x <= -0.5, is_big = fabs_F(x) >= 8, is_exact = (x >= 8) & (x <= 23) & (x == floor_F(x));
+    const f64 size = fabs_F(x) < 200 ? fabs_F(x) : 200, a = mirrored ? size : x < 200 ? x : 200;
+    /* a = y + n, and the factors between them, all exact */
+    const f64 small = is_big ? 2 : a, n = rint_F(small) - 2, y = small - n, v = y - 2;
+    const f64 p0 = (n > 0 ? y : 1) * (n > 1 ? y + 1 : 1), p1 = (n > 2 ? y + 2 : 1) * (n > 3 ? y + 3 : 1);
+    const f64 above = p0 * p1 * ((n > 4 ? y + 4 : 1) * (n > 5 ? y + 5 : 1));
+    POLYNOMIAL(f64, q, v, RECIPROCAL_GAMMA_SERIES);
+    const f64 below = __builtin_fma(v, q, 1) * (n < -1 ? small * (small + 1) : n < 0 ? small : 1);
+    const f64 near = mirrored ? below / above : above / below;
+    f64 low;
+    const f64 large = is_big ? size : 8, inverse = 1 / large, power = ag_log_of_power_f64(large, &low);
+    POLYNOMIAL(f64, g, inverse, STIRLING_FACTOR_SERIES);
+    const f64 factor = 0x1.40d931ff62706p+1 * __builtin_fma(g, inverse, 1);
+    const f64 grown = ag_exp_f64(mirrored ? -power : power) * (mirrored ? 1 - low : 1 + low);
+    const f64 far = mirrored ? grown / factor : grown * factor, found = is_big ? far : near;
+    /* The sine is 1 where nothing is mirrored: a call whose result one side alone reads would become a branch. */
+    const f64 b = fabs_F(x), whole = rint_F(b), rest = b - whole, half = 0.5 * whole, pi = 0x1.921fb54442d18p+1;
+    const f64 sine = ag_sin_f64(pi * (mirrored ? rest : 0.5)), over = mirrored ? pi : 1;
+    const f64 under = (mirrored ? half == floor_F(half) ? -b : b : 1) * sine, reflected = found * (over / under);
+    const f64 divisor = x >= 16 ? 1307674368000.0 : 5040, exact = rint_F(found / divisor) * divisor; /* 15!, or 7! */
+    return x != x ? x : is_exact ? exact : mirrored & (rest == 0) ? __builtin_nan("") : reflected;
 }
 
 /* lgamma itself writes a global. */

@@ -214,17 +214,21 @@ static inline f64 ag_i_series_sum_f64(f64 v, f64 x)
         f64 d = 0;
         f64 d_low = 0;
         d = ag_two_sum_f64(v, n, &d_low);
-        f64 f = 0;
-        f64 f_low = 0;
-        f = ag_times_parts_f64(d, d_low, n, 0.0, &f_low);
-        f = ag_divided_parts_f64(q, q_low, f, f_low, &f_low);
-        term = ag_times_parts_f64(term, term_low, f, f_low, &term_low);
-        total = ag_plus_parts_f64(total, total_low, term, term_low, &total_low);
+        d = ag_times_parts_f64(d, d_low, n, 0.0, &d_low);
+        const f64 inverse = 1.0 / d;
+        const f64 f = q * inverse;
+        const f64 f_low = (__builtin_fma(-f, d, q) + (q_low - f * d_low)) * inverse;
+        const f64 product = term * f;
+        term_low = __builtin_fma(term, f, -product) + (term * f_low + term_low * f);
+        term = product;
+        f64 error = 0;
+        total = ag_two_sum_f64(total, term, &error);
+        total_low = total_low + (error + term_low);
         if (term < 1e-17 * total && n * (v + n) > q) {
             break;
         }
     }
-    return total;
+    return total + total_low;
 }
 
 /* The sum of U_k(p) v**-k, k = 0 ... 11 (DLMF 10.41.9), s = v / p. */
@@ -332,6 +336,9 @@ static inline f64 ag_i_scaled_f64(f64 v, f64 x, f64 shift)
     }
     if (x < 1e-300) {
         return v == 0.0 ? 1.0 : pow_F(0.5 * x, v) / ag_gamma_f64(v + 1.0);
+    }
+    if (v < 1.5 && x > 1e-30) {
+        return pow_F(0.5 * x, v) / ag_gamma_f64(v + 1.0) * (ag_i_series_sum_f64(v, x) * ag_exp_f64(-shift));
     }
     e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
     e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);

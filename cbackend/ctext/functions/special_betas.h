@@ -214,21 +214,27 @@ static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part
     count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt_F(a / (a + b) * b));
     f64 over = 0.0;
     f64 under = 1.0;
-    const f64 last = (i32)count;
-    f64 above = 1.0 / (a + 2.0 * (f64)last + 1.0);
-    for (i32 k = last; k > 0; k--) {
-        const f64 n = (f64)k;
+    f64 n = floor_F(count);
+    f64 above = 1.0 / (a + 2.0 * n + 1.0);
+    const f64 first = mean_part + 1.0;
+    const f64 slope = 1.0 + y;
+    while (n > 0.0) {
         const f64 w = 1.0 / (a + 2.0 * n - 1.0);
-        const f64 t = n * (b - n) * (x * w);
-        const f64 f = n + t + (a + n) * above * (mean_part + 1.0 + n * (1.0 + y));
+        const f64 share = x * w;
+        const f64 t = n * (b - n) * share;
+        f64 p = a + n;
+        const f64 f = n + t + p * above * __builtin_fma(n, slope, first);
         above = w;
-        const f64 larger = f * under + over;
-        over = (a + n - 1.0) * (a + b + n - 1.0) * (w * x) * t * under;
+        p = p - 1.0;
+        const f64 factor = p * (p + b) * (share * t);
+        const f64 larger = __builtin_fma(f, under, over);
+        over = factor * under;
         under = larger;
         if (under > 1e+100) {
             over = over * 1e-100;
             under = under * 1e-100;
         }
+        n = n - 1.0;
     }
     return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + over / under);
 }
@@ -249,12 +255,21 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 *seco
             break;
         }
     }
+    f64 quick = 0;
     f64 p = 0;
     f64 p_low = 0;
     if (a > 1e-100 && b < 10.0) {
         p = ag_beta_of_moderate_f64(a, b, &p_low);
-        const f64 quick = pow_F(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total);
+        quick = pow_F(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total);
         if (quick < 0.6 || rough > 0.0) {
+            *second = 1.0 - quick;
+            return quick;
+        }
+    }
+    if (a > 1e-100 && b >= 10.0) {
+        p = ag_beta_by_powers_f64(a, b);
+        quick = p > 0.0 ? pow_F(x, a) / (a * p) * (1.0 + a * total) : 1.0;
+        if (quick < 0.6 || (rough > 0.0 && p > 0.0)) {
             *second = 1.0 - quick;
             return quick;
         }
@@ -394,8 +409,8 @@ static inline f64 ag_betainc_f64(f64 a, f64 b, f64 x)
     }
     f64 p = 0;
     f64 _q = 0;
-    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &_q);
-    return p;
+    p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, 0.0, 1e-18, &_q);
+    return p > 1.0 ? 1.0 : p;
 }
 
 /* 1 - betainc(a, b, x), as exact, without cancellation above the mean. */
@@ -485,6 +500,18 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
     return by_b;
 }
 
+/* x with I_x(a, b) about p = 1 - q, for a, b > 1: formula 26.5.22 of Abramowitz and Stegun. */
+INLINE f64 ag_rough_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
+{
+    const f64 z = p <= q ? -ag_ndtri_f64(p) : ag_ndtri_f64(q);
+    const f64 r = 1.0 / (2.0 * a - 1.0);
+    const f64 s = 1.0 / (2.0 * b - 1.0);
+    const f64 h = 2.0 / (r + s);
+    const f64 t = (z * z - 3.0) / 6.0;
+    const f64 w = z * sqrt_F(h + t > 0.0 ? h + t : 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h));
+    return w < 300.0 ? a / (a + b * ag_exp_f64(2.0 * w)) : 0.0;
+}
+
 /* One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x). */
 static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 x)
 {
@@ -524,22 +551,13 @@ static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64
 }
 
 /* x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds. Halley's
-   steps in the logarithms of x and of the smaller one of p and q. The start is by formula 26.5.22 of Abramowitz
-   and Stegun, or by the first two terms of the series. `small_beta_quantile` squares the error of its start. */
-static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
+   steps in the logarithms of x and of the smaller one of p and q, from `start`, or if that is 0 from the first
+   two terms of the series. `small_beta_quantile` squares the error of its start. */
+static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 start)
 {
     const f64 lower = p <= q;
     const f64 small = lower ? p : q;
-    f64 x = 0.0;
-    if (a > 1.0 && b > 1.0) {
-        const f64 z = lower ? -ag_ndtri_f64(p) : ag_ndtri_f64(q);
-        const f64 r = 1.0 / (2.0 * a - 1.0);
-        const f64 s = 1.0 / (2.0 * b - 1.0);
-        const f64 h = 2.0 / (r + s);
-        const f64 t = (z * z - 3.0) / 6.0;
-        const f64 w = z * sqrt_F(h + t > 0.0 ? h + t : 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h));
-        x = w < 300.0 ? a / (a + b * ag_exp_f64(2.0 * w)) : 0.0;
-    }
+    f64 x = start;
     if (!(x > 0.0 && x < 1.0)) {
         x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + ag_betaln_f64(a, b)) / a);
         const f64 second = (1.0 - b) / (1.0 + a) * x;
@@ -586,7 +604,8 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
         }
         const f64 moved = fabs_F(better - x);
         x = better;
-        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (fabs_F(bend) < 3e-06 && moved < 1e-06 * x)) {
+        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (moved < 1e-05 * x && moved * (bend * bend) < 3e-18 *
+            x)) {
             break;
         }
         if (a < 0.7 && b * x < 0.7 && p > 1e-300 && moved < 0.001 * x) {
@@ -599,13 +618,17 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
 /* x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1. */
 static inline f64 ag_beta_inverse_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 q_low)
 {
+    f64 x = a > 1.0 && b > 1.0 ? ag_rough_beta_quantile_f64(a, b, p, q) : 0.0;
+    x = x < 1.0 ? x : 0.0;
+    const f64 y = x > 0.0 ? 1.0 - x : 0.0;
+    if (x > 0.0 && p > 0.001 && q > 0.001) {
+        return x <= 0.5 ? ag_beta_quantile_f64(a, b, p, p_low, q, x) : 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p,
+            y);
+    }
     f64 half = 0;
     f64 _rest = 0;
     half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, &_rest);
-    if (p <= half) {
-        return ag_beta_quantile_f64(a, b, p, p_low, q);
-    }
-    return 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p);
+    return p <= half ? ag_beta_quantile_f64(a, b, p, p_low, q, x) : 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p, y);
 }
 
 /* The inverse of `betainc` by x, in at most 80 steps; within 8 ulp of the one of p. */

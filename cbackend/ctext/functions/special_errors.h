@@ -40,6 +40,8 @@
     0x1.41f82ab5e4d19p-13, 0x1.1ec315d390b4ap-13, -0x1.841e2e3dd2160p-14, -0x1.def31681ac6dap-15, \
     0x1.445260b2671eep-15, 0x1.f11ca851b26c4p-17, -0x1.50dd176aec3a6p-17, -0x1.eb624934b2138p-20, \
     0x1.4d67340bbbbfcp-20
+#define TAIL_SERIES \
+    -1.0, 2.5, -0x1.8aaaaaaaaaaabp+3, 88.25, -816.2
 #define DAWSON_1 \
     0x1.731629848fb3fp-1, -0x1.cc58a6123ecfap-3, 0x1.6509f236bc6efp-5, -0x1.9121715494794p-8, \
     0x1.60bbf8eec052cp-11, -0x1.fd46b117cbf3fp-15, 0x1.37b5d42106824p-18, -0x1.4b20137fe0fc3p-22, \
@@ -180,35 +182,31 @@ INLINE f64 ag_ndtri_f64(f64 p)
     return p != p ? p : q < 0.0 ? __builtin_nan("") : p < 0.5 ? -y : y;
 }
 
-/* The inverse of `log_ndtr`, within 8 ulp; some of Newton's steps from `ndtri` or the tail's expansion. */
-static inline f64 ag_ndtri_exp_f64(f64 y)
+/* The inverse of `log_ndtr`, within 8 ulp; two of Newton's steps for the square of a far quantile. */
+INLINE f64 ag_ndtri_exp_f64(f64 y)
 {
-    if (y != y || y > 0.0) {
-        return __builtin_nan("");
-    }
-    if (y == 0.0) {
-        return __builtin_inf();
-    }
-    if (y == -__builtin_inf()) {
-        return -__builtin_inf();
-    }
-    if (y > -0.01) {
-        return -ag_ndtri_f64(-ag_expm1_f64(y));
-    }
-    if (y > -1.4 && y < -0.3) {
-        const f64 r = -ag_expm1_f64(y + 0x1.62e42fefa39efp-1 + 0x1.abc9e3b39803fp-56);
-        const f64 size = 0x1.6a09e667f3bcdp+0 * ag_inverse_tail_f64(-ag_log1p_f64(-r * r));
-        return copysign_F(fabs_F(r) < 1e-08 ? 0x1.40d931ff62706p+0 * r : size, -r);
-    }
-    if (y > -700.0) {
-        return ag_ndtri_f64(ag_exp_f64(y));
-    }
-    f64 x = -sqrt_F(-2.0 * (y + 0.5 * ag_log_f64(-4.0 * 0x1.921fb54442d18p+1 * y)));
-    for (i32 _ = 0; _ < 4; _++) {
-        const f64 ratio = 0x1.6a09e667f3bcdp-1 * 2.0 * 0x1.20dd750429b6dp-1 / ag_erfcx_f64(-x * 0x1.6a09e667f3bcdp-1);
-        x = x - (ag_log_ndtr_f64(x) - y) / ratio;
-    }
-    return x;
+    const f64 b = y > -700.0 ? y : -700.0;
+    const f64 below = b < -0x1.62e42fefa39efp-1;
+    const f64 p = ag_exp_f64(b);
+    const f64 q = -ag_expm1_f64(b);
+    const f64 r = -ag_expm1_f64(b + 0x1.62e42fefa39efp-1 + 0x1.abc9e3b39803fp-56);
+    const f64 is_tail = p < 0.25 || q < 0.25;
+    const f64 part = ag_log1p_f64(below && is_tail ? -p : -r * r);
+    const f64 rest = below ? b + 2.0 * 0x1.62e42fefa39efp-1 : b + ag_log_f64(4.0 * q);
+    const f64 w = below && is_tail ? -rest - part : is_tail ? -rest : -part;
+    f64 near = 0x1.6a09e667f3bcdp+0 * ag_inverse_tail_f64(w);
+    near = fabs_F(r) < 1e-08 ? 0x1.40d931ff62706p+0 * fabs_F(r) : near;
+    f64 t = -2.0 * (y < -700.0 ? y : -700.0) - 0x1.d67f1c864beb4p+0;
+    t = t < 1e+308 ? t : 1e+308;
+    f64 z = t - ag_log_f64(t);
+    const f64 near_0 = 1.0 / z;
+    POLYNOMIAL(f64, rest_0, near_0, TAIL_SERIES);
+    z = z - (z + ag_log_f64(z) - 2.0 * (near_0 * rest_0) - t) / (1.0 + near_0);
+    const f64 near_1 = 1.0 / z;
+    POLYNOMIAL(f64, rest_1, near_1, TAIL_SERIES);
+    z = z - (z + ag_log_f64(z) - 2.0 * (near_1 * rest_1) - t) / (1.0 + near_1);
+    const f64 found = y < -700.0 ? -sqrt_F(z) : below ? -near : near;
+    return y != y || y > 0.0 ? __builtin_nan("") : y == 0.0 ? __builtin_inf() : y == -__builtin_inf() ? y : found;
 }
 
 /* Dawson's integral exp(-x**2) times the integral of exp(t**2) from 0 to x, within 8 ulp: Chebyshev fits. */
