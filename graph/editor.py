@@ -27,6 +27,8 @@ class Replacement:
     after: Variable
     inside: tuple[InnerRun, ...] = field(default=(), compare=False, repr=False)
     """The optimizations of the bodies that it puts in place; of several outputs the first has them."""
+    returned: bool = field(default=False, compare=False, repr=False)
+    """Whether only the graph's outputs change: nodes go on to read `before`."""
 
     def __str__(self) -> str:
         return f"{self.index}: {self.rule}: {_describe(self.before)} -> {_describe(self.after)}"
@@ -87,8 +89,10 @@ class GraphEditor:
         self.callback_time: float = 0.0
         """Seconds spent in the watcher."""
 
-    def admit(self, rule: str, before: Variable, after: Variable) -> bool:
+    def admit(self, rule: str, before: Variable, after: Variable, returned: bool = False) -> bool:
         """Check and journal the replacement of `before` by `after`; return whether it is accepted.
+
+        `returned`: it happens among the graph's outputs only.
 
         Raises ReplacementRefused, naming the rule and both types, if dtype, rank or a known length would be lost.
         """
@@ -103,7 +107,7 @@ class GraphEditor:
                     f"rule {rule!r} would change the type {before.type} to {after.type}: "
                     f"{_describe(before)} -> {_describe(after)}"
                 )
-        entry = Replacement(len(self.journal), rule, before, after)
+        entry = Replacement(len(self.journal), rule, before, after, returned=returned)
         if self.limit is not None and entry.index >= self.limit:
             self.withheld = self.withheld or entry
             return False

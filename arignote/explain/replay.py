@@ -11,7 +11,7 @@ it, or as the one that computes the same op on the same operands; what is not fo
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Union
 
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
@@ -19,7 +19,7 @@ from ..graph.collector import gc_paused
 from ..graph.text import constant_label, op_text
 from ..ops.core.shared import SharedVariable
 from ..ops.lowered.assembled import Assembled
-from ..ops.lowered.assumed import AssumeEqual, CheckAssumed
+from ..ops.lowered.assumed import AssumeEqual
 from ..ops.lowered.convolution_pair import ConvolutionPair
 from ..ops.lowered.fused import Fused, InPlace
 from ..ops.lowered.fused_product import FusedProduct
@@ -130,7 +130,7 @@ class Replay:
         self._inherit(entry.index, pairs)
         for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
             equal += _both(old, new) if telling else ()
-            more = self._move(old, new)
+            more = self._move(old, new, entry.returned)
             texts = self._texts(more, texts) if telling else {}
             pairs += more
         removed = [each for old, _ in pairs for each in self._collect(old)]
@@ -211,8 +211,8 @@ class Replay:
                 if found is not None:
                     yield found, output
 
-    def _move(self, old: Value, new: Value) -> list[tuple[Value, Value]]:
-        """Let the readers of `old` read `new`, except for nodes inside the replacement; of a check, the outputs alone.
+    def _move(self, old: Value, new: Value, returned: bool) -> list[tuple[Value, Value]]:
+        """Let the readers of `old` read `new`, except for nodes inside the replacement; only outputs if `returned`.
 
         Return the pairs to move next: outputs of readers that now equal other nodes, and the outputs of these nodes.
         """
@@ -220,9 +220,8 @@ class Replay:
             return []
         inside = {*self._fresh, *_assuming(new.node)}
         merged: list[tuple[Value, Value]] = []
-        of_outputs = new.node is not None and isinstance(new.node.op, CheckAssumed)
         for node, position in list(old.readers):
-            if node in inside or (of_outputs and node is not None):
+            if node in inside or (returned and node is not None):
                 continue
             del old.readers[node, position]
             new.readers[node, position] = None
@@ -233,6 +232,8 @@ class Replay:
                 node.inputs[position] = new
                 merged += self._equal_to(node)
                 self._index(node)
+        if old.leaf is not None and new.node is not None and isinstance(new.node.op, AssumeEqual):
+            self._rebuilt(new, inside)
         if old.readers:  # the replacement itself reads it
             return merged
         if not new.name and old.leaf is None:
@@ -241,6 +242,18 @@ class Replay:
         new.variables += old.variables
         old.variables, old.stand_in = [], new
         return merged
+
+    def _rebuilt(self, value: Value, but: Iterable[Node]) -> None:
+        """Forget the variables that depend on a value: the journal has others in their place from here on."""
+        todo, seen = [value], set(but)
+        while todo:
+            for node in {node for node, _ in todo.pop().readers if node is not None} - seen:
+                seen.add(node)
+                for output in node.outputs:
+                    for variable in output.variables:
+                        self._of.pop(variable, None)
+                    output.variables = []
+                    todo.append(output)
 
     def _equal_to(self, node: Node) -> list[tuple[Value, Value]]:
         """Pairs of the outputs of a node and the outputs of an older node that computes the same."""
@@ -290,9 +303,29 @@ class Replay:
 
     def _value(self, variable: Variable) -> Value:
         """Return the current value of a variable; add it if there is none."""
+        made = variable.owner
+        if made is not None and isinstance(made.op, AssumeEqual) and self._found(variable) is None:
+            self._assume(made)
         for made in toposort([variable], stop_at=self._of):
             self._keep(made, self._node_like(made) or self._added(made))
         return self._of[variable] if variable.owner is not None else self._leaf(variable)
+
+    def _assume(self, assumption: Apply) -> None:
+        """Add an assumption with nodes of its own for what it computes from the leaves that it replaces.
+
+        The nodes of the graph that compute the same will read what it assumes.
+        """
+        original: set[Variable] = set(assumption.inputs[: len(assumption.outputs)])
+        for made in toposort(assumption.outputs):
+            if original.isdisjoint(made.inputs):
+                if made.outputs[0] not in self._of:
+                    self._keep(made, self._node_like(made) or self._added(made))
+                continue
+            original.update(made.outputs)
+            for variable in made.outputs:
+                if variable in self._of:
+                    self._of[variable].variables.remove(variable)
+            self._keep(made, self._added(made))
 
     def _found(self, variable: Variable) -> Value | None:
         """Return the current value of a variable, if there is one."""

@@ -19,6 +19,7 @@ from arignote.graph import FunctionGraph, GraphEditor
 from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import add, mul
 from arignote.optdb import MergeOptimizer, TopoOptimizer, rule, wilds
+from arignote.proving.steps import End, Step, parts_of
 
 x, y = T.vector("x"), T.vector("y")
 m = T.matrix("m")
@@ -219,3 +220,32 @@ def test_lengths_that_are_assumed_replace_several_inputs_at_once(seed):
         replay.forward()
         replay.graph()
     assert merged(replay.graph()) == merged(result)
+
+
+def perceptron_and_gradients():
+    """Of a mean whose length is computed from the operands that are assumed to be as long as others."""
+    w, b, target = T.matrix("w"), T.vector("b"), T.matrix("target")
+    loss = T.square(T.tanh(m @ w + b) - target).mean()
+    return [m, w, b, target], [loss, *ag.grad(loss, [w, b])]
+
+
+def states_before_a_write():
+    """Of a loop whose body returns an element of the state from before it writes there, and the state itself."""
+
+    def step(e, s):
+        return [s.at[0].set(e), s[0], s]
+
+    (after, elements, states), _ = ag.scan(step, x, [y, None, None])
+    return [x, y], [after[-1], elements, states]
+
+
+@pytest.mark.parametrize(
+    ("program", "pass_"), [(perceptron_and_gradients, "assume_equal"), (states_before_a_write, "copy_parts")]
+)
+def test_journals_lead_to_the_graphs_that_run_in_bodies_as_well(program, pass_):
+    f = ag.function(*program())
+    parts = list(parts_of(f.unoptimized_graph, f.journal, f.graph))
+    assert any(isinstance(part, Step) and part.rule == pass_ for part in parts)
+    for end in (part for part in parts if isinstance(part, End)):
+        last, result = (FunctionGraph(g.inputs, g.outputs) for g in (end.last, end.result))
+        assert last == result

@@ -37,10 +37,11 @@ def _with_copies(graph: FunctionGraph, by: CopyParts, editor: GraphEditor) -> Fu
     if not any(isinstance(op, (IncSubtensor, Scan)) for op in graph.ops):
         return graph
     found = _Reads(graph, by.private).copied()
-    copies = {v: copy for v in found if editor.admit(by.name, v, copy := identity(v))}
+    of_states = {v for v in found if bare(v).owner is None}  # nodes go on to read a state itself
+    copies = {v: copy for v in found if editor.admit(by.name, v, copy := identity(v), v in of_states)}
     if not copies:
         return graph
-    whole = {v: copy for v, copy in copies.items() if bare(v).owner is None}
+    whole = {v: copy for v, copy in copies.items() if v in of_states}
     images: dict[Variable, Variable] = {}
     for node in graph.order:
         new = node.over(images)

@@ -105,7 +105,7 @@ def _returning(
     graph: FunctionGraph, others: Mapping[Variable, Variable], by: str, editor: GraphEditor
 ) -> FunctionGraph:
     """Return the graph with others of its outputs, which nodes inside go on to read."""
-    taken = {before: after for before, after in others.items() if editor.admit(by, before, after)}
+    taken = {before: after for before, after in others.items() if editor.admit(by, before, after, True)}
     if not taken:
         return graph
     return FunctionGraph(graph.inputs, [taken.get(o, o) for o in graph.outputs], graph.updates)
