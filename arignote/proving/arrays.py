@@ -121,7 +121,7 @@ class Translation:
             try:
                 arrays = {k: lifted(self.theory, inputs[k], out) for k in lifting}
                 return [self._moved(node, inputs, arrays, out)]
-            except (ValueError, IndexError, TypeError, KeyError, NotTranslated):
+            except (ArithmeticError, LookupError, TypeError, ValueError, NotTranslated):
                 continue
         return None
 
