@@ -363,7 +363,7 @@ class _Driver:
 
 
 def _without_unread(printed: Sequence[_Printed]) -> list[_Printed]:
-    """Return the lines without lengths that no later line reads."""
+    """Return the lines without lengths and addresses that no later line reads."""
     kept: list[_Printed] = []
     used: set[str] = set()
     for p in reversed(printed):

@@ -80,7 +80,7 @@ class StepText:
         """Return the left side of the assignment that defines a quantity or a pointer."""
         if self.prefix:
             return self.prefix + name
-        self.defined = name if self.program.locals[name][0] == prog.INTEGER else ""
+        self.defined = name
         return f"const i64 {name}" if self.program.locals[name][0] == prog.INTEGER else f"void *const {name}"
 
     def q(self, quantity: prog.Quantity) -> str:
@@ -208,7 +208,7 @@ class StepText:
         shape = f"{item}, {rank}, {lengths}"
         pack, block = self.helper("ag_pack"), self.memory(step.buffer)
         yield f"{self.new(step.result)} = {pack}(rt, &{block}, {shape}, {source}, {strides});"
-        yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
+        yield f"if (!{self.q(step.result)}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: prog.Call) -> Iterator[str]:
         if not step.kernel:
