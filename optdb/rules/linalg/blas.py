@@ -37,16 +37,16 @@ def _is_column(x: Variable) -> bool:
     return x.type.shape[1] == 1
 
 
-def _rows(x: Variable) -> Variable:
+def rows_of(x: Variable) -> Variable:
     """Return the rows of all matrices of the stack `x`, one below the other."""
     own: list[Variable] = [*lengths_of(x)]
     return call(Reshape(), x, reduce(lambda n, m: call(mul, n, m), own[:-1]), own[-1])
 
 
 def _is_transposed(x: Variable) -> bool:
-    """Whether `x` is transposed in memory, so that its rows would be copied."""
+    """Whether `x` is transposed in memory, so that its rows would be copied; axes of length 1 may stand anywhere."""
     made = producer(x, DimShuffle)
-    kept = [] if made is None else [o for o in made.op.order if o != "x"]
+    kept = [] if made is None else [o for o in made.op.order if o != "x" and made.inputs[0].type.shape[o] != 1]
     return kept != sorted(kept)
 
 
@@ -55,7 +55,7 @@ def matmul_to_dot(node: Apply) -> Variable | None:
     x, w = node.inputs
     if w.ndim != 2 or x.ndim < 3 or _is_transposed(x):
         return None
-    product = call(Dot(), _rows(x), w)
+    product = call(Dot(), rows_of(x), w)
     return call(Reshape(), product, *lengths_of(x)[:-1], lengths_of(w)[1])
 
 
@@ -72,7 +72,7 @@ def sum_of_matmul(node: Apply) -> Variable | None:
     (x,) = transposed.inputs
     if node.op.axis != tuple(range(batch)) or dims_of(x)[:-1] != dims_of(y)[:-1]:  # type: ignore[attr-defined]
         return None
-    return call(Dot(), call(_TRANSPOSE, _rows(x)), _rows(y))
+    return call(Dot(), call(_TRANSPOSE, rows_of(x)), rows_of(y))
 
 
 def dot_to_dot22(node: Apply) -> Variable | None:

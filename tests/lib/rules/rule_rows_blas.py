@@ -18,6 +18,7 @@ as_column, as_row = DimShuffle((0, "x")), DimShuffle(("x", 0))
 one = T.constant(1.0)
 
 X = T.tensor3("X")
+SEQUENCE = T.tensor("sequence", shape=(1, 5, 4)).dimshuffle(1, 0, 2)  # the rows of one example, not transposed
 over = DimShuffle((0, 2, 1))
 
 
@@ -92,6 +93,11 @@ ROWS = [
         "local_batched_matmul_to_core_matmul",
         T.matmul(X, A),
         Reshape()(Dot()(rows(X), A), *lengths_of(X)[:2], lengths_of(A)[1]),
+    ),
+    (
+        "local_batched_matmul_to_core_matmul",
+        T.matmul(SEQUENCE, A),
+        Reshape()(Dot()(rows(SEQUENCE), A), *lengths_of(SEQUENCE)[:2], lengths_of(A)[1]),
     ),
     (
         "local_sum_of_batched_matmul",
