@@ -18,6 +18,7 @@ from ....graph import Apply, FunctionGraph, Variable, rebuild
 from ....ops.core.tensor import TensorVariable
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.lowered.fused_product import FusedProduct
+from ....ops.networks.convolution import Convolution
 from ...ir.kernel import Kernel
 from ..accounts import Term, cost, of_calls
 from ..launches import is_launched
@@ -136,7 +137,7 @@ def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
     product = of_calls(program, site, calls)
-    if not product:
+    if not product and isinstance(op.product, Convolution):
         product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
     return [*product, (each, lengths, 1)]
 

@@ -116,6 +116,14 @@ def test_pools_as_other_ops_and_their_gradient():
             np.testing.assert_allclose(*slopes, rtol=1e-12)
 
 
+def test_profiles_of_a_pool_count_its_epilogue():
+    x = T.tensor("x", "float32", (1, 1, 4, 4, 4))
+    op = BlockedPool((2, 2), (2, 2), (1, 1), ((0, 0), (0, 0)), False)
+    f = ag.function([x], T.exp(op(x)), profile=True)
+    f(np.ones((1, 1, 4, 4, 4), "float32"))
+    assert len([s for s in f.profile.steps if "blocked_pool" in s.text and s.flops > 0]) == 1
+
+
 def test_bad_input():
     op = BlockedPool((3, 3), (1, 1), (1, 1), ((0, 0), (0, 0)))
     with pytest.raises(TypeError, match="blocked_pool takes float32 or float64 of rank 5, got"):
