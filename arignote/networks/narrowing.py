@@ -162,11 +162,11 @@ def computed_in(
 
 
 def _with_pairs(compute: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return options whose mode has the kernels for pairs of bfloat16 numbers too."""
+    """Return options whose mode has the kernels for pairs of bfloat16 numbers too, those of attention among them."""
     mode = default_mode() if options.get("mode") is None else as_mode(options["mode"])
     if compute != "bfloat16" or mode.optimizer is None:
         return options
-    return {**options, "mode": mode.including("pairs_of_bfloat16")}
+    return {**options, "mode": mode.including("pairs_of_bfloat16", "attention_of_bfloat16")}
 
 
 def _name(node: Apply) -> str:

@@ -83,5 +83,6 @@
 #define DRAW_SLOT .draw = draw_samples,
 #define DRAWS_SLOTS DRAW_SLOT
 
+#define WORD_ATTENTION_SLOT .word_attention = attend_words,
 #define WORD_CONVOLUTION_SLOT .word_convolution = convolve_words,
-#define NARROW_SLOTS WORD_CONVOLUTION_SLOT
+#define NARROW_SLOTS WORD_ATTENTION_SLOT WORD_CONVOLUTION_SLOT

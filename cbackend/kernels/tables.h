@@ -78,5 +78,6 @@ typedef struct ag_draw_table {
 } ag_draw_table;
 
 typedef struct ag_narrow_table {
+    i32 (*word_attention)(const struct ag_runtime *rt, const ag_attention *of);
     void (*word_convolution)(const struct ag_runtime *rt, const ag_convolution *of);
 } ag_narrow_table;

@@ -1,9 +1,10 @@
-/* Unit: convolutions of numbers of 16 bits. */
+/* Unit: convolutions and attention of numbers of 16 bits. */
 #include "prebuilt.h"
 #include "../abi/runtime.h"
 #include "../kernels/products/arithmetic.c"
 #include "../kernels/products/tile.c"
 #include "../kernels/convolutions/words.c"
+#include "../kernels/attention/words.c"
 #include "../kernels/slots.h"
 
 /* Fill the entries.  No BLAS has them. */

@@ -75,13 +75,17 @@ class Attention(Lowered):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (q, k, v, scale), masks, added = self.parts(values)
         with np.errstate(all="ignore"):
-            scores = np.matmul(q, k) * scale
-            if masks:
-                kept, fill = masks
-                scores = np.where(kept if self.mask == "keep" else ~kept, scores, fill)
-            scores = scores + added[0] if added else scores
+            scores = self.scores(q, k, scale, masks, added)
             (shares,) = Softmax(scores.ndim - 1).evaluate(scores)
             return (np.matmul(shares, v),)
+
+    def scores(self, q: np.ndarray, k: np.ndarray, scale: np.ndarray, masks: list[Any], added: list[Any]) -> np.ndarray:
+        """Return the scores by NumPy, masked and with their addend."""
+        scores: np.ndarray = np.matmul(q, k) * scale
+        if masks:
+            kept, fill = masks
+            scores = np.where(kept if self.mask == "keep" else ~kept, scores, fill)
+        return scores + added[0] if added else scores
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         q, k, v = inputs[:3]

@@ -22,7 +22,7 @@ from ..core.tensor import Lowered, constant
 from ..elementwise import costs
 from ..elementwise.records import from_bfloat16
 from ..elementwise.special import from_bfloat16 as widened
-from ..networks.weights import panels_of
+from ..networks.weights import panels_of, unpack, unpack_listed
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
@@ -32,7 +32,8 @@ class BfloatConvolution(Windowed, Lowered):
     """`bfloat_convolution(x, w, b)`: the convolution of zero-padded x in blocks of `size`, plus a bias per output.
 
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
-    outputs whose weights lie side by side.  `groups`: as for a convolution; each is made of whole blocks.
+    outputs whose weights lie side by side.  `groups`: as for a convolution.  `own`: each channel has one kernel, of
+    float32 numbers.
     """
 
     stride: Numbers
@@ -42,6 +43,7 @@ class BfloatConvolution(Windowed, Lowered):
     panel: int
     weights: Numbers
     groups: int = 1
+    own: bool = False
     name = "bfloat_convolution"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.windows
@@ -50,8 +52,13 @@ class BfloatConvolution(Windowed, Lowered):
     def plain(self) -> BlockedConvolution:
         """The same convolution of float32, whose kernels are not packed."""
         return BlockedConvolution(
-            self.stride, self.dilation, self.padding, self.size, self.panel, groups=self.groups
+            self.stride, self.dilation, self.padding, self.size, self.panel, self.own, groups=self.groups
         )  # fmt: skip
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether groups do not consist of whole blocks."""
+        return self.plain.is_listed(self.weights, True)
 
     def kernels(self, w: Variable) -> tuple[int, ...]:
         """Return the shape of the kernels."""
@@ -61,8 +68,11 @@ class BfloatConvolution(Windowed, Lowered):
         require_count(self.name, inputs, 3)
         x, w, b = inputs
         fits = x.ndim == 5 and x.type.shape[4] == self.size and w.ndim == b.ndim == 1
-        if not fits or (x.dtype, w.dtype, b.dtype) != ("uint16", "uint16", "float32") or self.weights[1] % 2:
-            wanted = f"images of uint16 in blocks of {self.size}, a vector of uint16, one of float32, and even channels"
+        kernels = "float32" if self.own else "uint16"
+        is_odd = not self.own and self.weights[1] % 2
+        if not fits or (x.dtype, w.dtype, b.dtype) != ("uint16", kernels, "float32") or is_odd:
+            images = f"images of uint16 in blocks of {self.size}"
+            wanted = f"{images}, a vector of {kernels}, one of float32, and even channels"
             raise TypeError(f"{self.name} takes {wanted}; got {', '.join(map(describe, inputs))}")
         lengths = [None if n is None else n + sum(p) for n, p in zip(x.type.shape[2:4], self.padding, strict=True)]
         counts = self.positions((*x.type.shape[:2], *lengths), self.weights[2:])
@@ -74,13 +84,14 @@ class BfloatConvolution(Windowed, Lowered):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, w, b = values
         with np.errstate(all="ignore"):
-            return self.plain.evaluate(widened(x), widened(self.unpacked(w)), b)
+            kernels = self.unpacked(w)
+            return self.plain.evaluate(widened(x), kernels if self.own else widened(kernels), b)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by a convolution of float32."""
         x, w, b = inputs
         w = T.take(w, constant(self.unpacked(np.arange(w.type.shape[0] or 0))))
-        found: Variable = self.plain(from_bfloat16(x), from_bfloat16(w), b)
+        found: Variable = self.plain(from_bfloat16(x), w if self.own else from_bfloat16(w), b)
         return found
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -90,12 +101,26 @@ class BfloatConvolution(Windowed, Lowered):
         """Return kernels in the order in which the C reads them, zeros behind the last output.
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
+        Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
+        the place of channels.
         """
+        if self.own:
+            return self.plain.packed(bits, True)
+        if self.is_listed:
+            halves = [self.plain.packed(bits[:, k::2], True) for k in (0, 1)]
+            return np.stack(halves, axis=-1).reshape(-1)
         found: np.ndarray = np.append(bits.reshape(-1), np.zeros(1, bits.dtype))[self._places()]
         return found
 
     def unpacked(self, w: np.ndarray) -> np.ndarray:
         """Return the kernels of `packed`."""
+        outputs, channels, *kernel = self.weights
+        if self.own:
+            return unpack(w, self.weights, self.size, self.panel, True, True)
+        if self.is_listed:
+            half = (outputs, channels // 2, *kernel)
+            pair = [unpack_listed(w[k::2], half, self.groups, self.size, self.panel) for k in (0, 1)]
+            return np.stack(pair, axis=2).reshape(self.weights)
         places = self._places()
         found = np.empty(int(np.prod(self.weights)) + 1, w.dtype)
         found[places] = w

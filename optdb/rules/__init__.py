@@ -211,6 +211,8 @@ def default_db() -> SequenceDB:
     register_storage(db)
     db.register("assumed_once", assuming.CheckedOnceOptimizer(), *run, position=48.84)
     db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
+    rounded = asked_for("bfloat16", bfloats.ATTENTION)
+    db.register("attention_of_bfloat16", rounded, "bfloat16", "approximate", position=48.86)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)

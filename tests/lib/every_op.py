@@ -113,6 +113,10 @@ ZOO = [
         T.cast(T.ToBlocks(4)(X[None, None]), "uint16"), T.cast(V, "uint16"), F
     ),
     T.BfloatDot()(F[None], T.cast(Y, "uint16")),
+    T.BfloatAttention("drop", True)(
+        *(T.cast(v, "uint16") for v in (X, Y, X)), T.constant(np.float32(0.5)), X > 0, T.constant(np.float32(-1)),
+        T.cast(Y, "float32"),
+    ),
     T.PackedProduct(Bfloats(3, 5, 4, 2))(F[None], T.cast(V, "uint16")),
     T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),
     T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(

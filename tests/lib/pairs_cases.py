@@ -8,23 +8,29 @@ from arignote.targets.current import current
 
 
 def by_definition(op, x, w, b):
-    """The convolution of words, one rounding an addition: blocks, rows, columns, pairs; the second of a pair first."""
+    """The convolution of words, one rounding an addition: blocks, rows, columns, pairs; the second of a pair first.
+
+    Groups that do not consist of whole blocks add rows, columns, pairs; kernels of one channel, which are float32, rows
+    and columns.
+    """
     n, *_, size = x.shape
     outputs, channels, height, width = op.weights
     images = from_bfloat16(x)
     around = np.pad(images, ((0, 0), (0, 0), *op.padding, (0, 0)))
     counts = [(around.shape[k + 2] - op.dilation[k] * (op.weights[k + 2] - 1) - 1) // op.stride[k] + 1 for k in (0, 1)]
-    kernels, each, of_group = from_bfloat16(w), outputs // op.groups, channels // size or 1
+    groups = outputs if op.own else op.groups
+    kernels, each, at_once = w if op.own else from_bfloat16(w), outputs // groups, channels if op.is_listed else size
     y = np.zeros((n, outputs, *counts), "float32")
-    for group in range(op.groups):
+    for group in range(groups):
         part = slice(group * each, (group + 1) * each)
         sums = np.broadcast_to(b[part][None, :, None, None], (n, each, *counts)).astype("float32")
-        for c in range(0, channels, size):
+        for c in range(0, channels, at_once):
             for i in range(height):
                 for j in range(width):
-                    for k in range(c, min(c + size, channels), 2):
-                        for m in (k + 1, k):
-                            block = around[:, group * of_group + m // size, :, :, m % size]
+                    for k in range(c, min(c + at_once, channels), 2):
+                        for m in (k,) if op.own else (k + 1, k):
+                            channel = group * channels + m
+                            block = around[:, channel // size, :, :, channel % size]
                             top, left = i * op.dilation[0], j * op.dilation[1]
                             seen = block[
                                 :, top : top + op.stride[0] * (counts[0] - 1) + 1 : op.stride[0],
@@ -37,8 +43,14 @@ def by_definition(op, x, w, b):
 
 
 def pairs_case(
-    size, outputs, channels, kernel, groups=1, padding=((0, 0), (0, 0)), stride=(1, 1), dilation=(1, 1), panel=0
-):
+    size, outputs, channels, kernel, groups=1, padding=((0, 0), (0, 0)), stride=(1, 1), dilation=(1, 1), panel=0,
+    own=False,
+):  # fmt: skip
     """A convolution of pairs; by default with the panels of this machine."""
     panel = panel or current().panel or 2
-    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups)
+    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups, own)
+
+
+def own_case(size, channels, kernel, around=0, **given):
+    """A depthwise convolution of images with so many zeros at each border."""
+    return pairs_case(size, channels, 1, kernel, padding=((around, around), (around, around)), own=True, **given)

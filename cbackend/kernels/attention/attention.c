@@ -1,108 +1,17 @@
-/* Attention: y = softmax(scale * q @ k, masked) @ v for each pair of a batch, without an array of all scores.
-
-   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Rabe and Staats, "Self-attention does not
-   need O(n^2) memory" (2021); Dao and others, "FlashAttention" (2022).  A task computes some rows of q:
-
-       for each block of KEYS columns of k and rows of v:  pack them
-           for each TILE rows of q:  the scores of the block
-                                     their exponentials relative to the greatest score so far
-                                     y, rescaled to the new greatest score, plus the exponentials @ v
-       y by the sum of all exponentials of its row
-
-   Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
-   that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
+/* Attention of floats or doubles: shares.c, with the products of `products/`. */
 #pragma once
 #include "../products/batch.c"
-#include "../products/choices.c"
+#include "shares.c"
 
 #if !COMPLEX
-enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
-enum { FEW_QUERIES = 2 };                              /* for fewer rows, packing k does not pay off */
-enum { EXP_TERMS = sizeof(REAL) == 4 ? 7 : 13 };
+enum { FEW_QUERIES = 2 }; /* for fewer rows, packing k does not pay off */
 
-typedef struct attention {
-    const ag_runtime *rt;
-    const ag_attention *of;
-    i64 rows, tasks;     /* of a task; of each pair */
-    i64 volatile failed; /* a task had no memory */
-} attention;
-
-/* The rows of q of a task, and its scratch memory. */
-typedef struct queries {
-    const attention *work;
-    const REAL *q, *k, *v, *added;
-    const unsigned char *mask;
-    REAL *y;
-    i64 rows;
-    REAL *k_panels, *v_panels, *scores, *top, *total; /* top, total: one a row */
-    i64 key, keys;                                    /* of the block */
-    i32 can_skip;                                     /* all numbers of v in the block are finite */
-} queries;
+/* Packed blocks of k and v; NULL for few rows. */
+typedef struct panels {
+    REAL *k, *v;
+} panels;
 
 static const batched_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
-
-/* x * 2^n for a whole number n, whose bits are `power`; or by two factors, since one is out of range. */
-INLINE vector scaled(vector x, vector n, mask power)
-{
-#if defined(__AVX512F__)
-    vector found;
-    (void)power;
-    BY_WIDTH("vscalef", "v"(x), "v"(n));
-    return found;
-#else
-    const i32 fraction = sizeof(REAL) == 4 ? 23 : 52;
-    const mask half = power >> 1, one = (mask)(vector){0} + (sizeof(REAL) == 4 ? 127 : 1023);
-    (void)n;
-    return x * (vector)((half + one) << fraction) * (vector)((power - half + one) << fraction);
-#endif
-}
-
-/* exp(x) for x <= 0; NaN for NaN and inf; 0 on underflow. */
-INLINE vector exponential(vector x)
-{
-    static const REAL terms[] = {
-        1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
-        1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
-    const i32 narrow = sizeof(REAL) == 4;
-    const REAL low = narrow ? -106 : -748, whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
-    const REAL ln2 = narrow ? 0.693359375 : 0.693145751953125; /* with few digits; the rest of it */
-    const REAL rest = narrow ? -2.12194440e-4 : 1.42860682030941723212e-6;
-    const vector bias = whole - (vector){0};
-    x = greater(low - (vector){0}, x);
-    const vector shifted = x * (REAL)1.44269504088896340736 + bias, n = shifted - bias;
-    const vector r = (x - n * ln2) - n * rest;
-    vector sum = terms[13 - EXP_TERMS] - (vector){0};
-#pragma GCC unroll 13
-    for (int k = 14 - EXP_TERMS; k < 14; k++) sum = sum * r + terms[k];
-    return scaled(sum, n, (mask)shifted - (mask)bias);
-}
-
-/* The maximum of a vector, or the sum. */
-INLINE REAL folded(const i32 greatest, vector x)
-{
-    const union {
-        vector all;
-        REAL each[LANES];
-    } of = {x};
-    REAL found[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) found[i] = of.each[i];
-#pragma GCC unroll 4
-    for (int width = LANES / 2; width > 0; width /= 2)
-#pragma GCC unroll 8
-        for (int i = 0; i < width; i++) {
-            const REAL other = found[i + width];
-            found[i] = !greatest ? found[i] + other : other > found[i] ? other : found[i];
-        }
-    return found[0];
-}
-
-INLINE void multiply_numbers(i64 count, REAL *y, REAL factor)
-{
-    i64 j = 0;
-    for (; j + LANES <= count; j += LANES) *(unaligned *)(y + j) *= factor;
-    for (; j < count; j++) y[j] *= factor;
-}
 
 /* Replace rows of `width` scores, whole vectors, by exponentials; update top and total of each row. */
 static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
@@ -149,69 +58,18 @@ static void pack_all(i64 k, i64 n, const REAL *b, i64 b0, i64 b1, REAL *panels)
     }
 }
 
-/* Whether the mask admits any score of the tile that begins at `row`. */
-static i32 lets_through(const queries *at, i64 row, i64 rows)
-{
-    const ag_attention *of = at->work->of;
-    const i64 down = of->mask_strides[of->rank], across = of->mask_strides[of->rank + 1];
-    const unsigned char *masks = at->mask + row * down + at->key * across, drop = (unsigned char)of->drops;
-    unsigned char some = 0;
-    for (i64 i = 0; i < rows && !some; i++, masks += down)
-        if (across == 1)
-            for (i64 j = 0; j < at->keys; j++) some |= masks[j] ^ drop;
-        else
-            for (i64 j = 0; j < at->keys; j++) some |= masks[j * across] ^ drop;
-    return some;
-}
-
-typedef unsigned char some_bools __attribute__((vector_size(LANES), aligned(1)));
-
-/* Set the scores of the tile that the mask excludes to `fill`. */
-static void apply_mask(const queries *at, i64 row, i64 rows, i64 width)
-{
-    const ag_attention *of = at->work->of;
-    const i64 down = of->mask_strides[of->rank], across = of->mask_strides[of->rank + 1];
-    const i64 whole = across == 1 ? at->keys / LANES * LANES : 0;
-    const unsigned char *masks = at->mask + row * down + at->key * across, drop = (unsigned char)of->drops;
-    const REAL fill = *(const REAL *)of->fill;
-    const vector filled = fill - (vector){0};
-    const mask dropped = (mask)(vector){0} + drop;
-    REAL *scores = at->scores;
-    for (i64 i = 0; i < rows; i++, masks += down, scores += width) {
-        for (i64 j = 0; j < whole; j += LANES) {
-            vector *to = (vector *)(scores + j);
-            *to = choose(__builtin_convertvector(*(const some_bools *)(masks + j), mask) != dropped, *to, filled);
-        }
-        for (i64 j = whole; j < at->keys; j++)
-            if (masks[j * across] == drop) scores[j] = fill;
-    }
-}
-
-static void add_mask(const queries *at, i64 row, i64 rows, i64 width)
-{
-    const ag_attention *of = at->work->of;
-    const i64 down = of->added_strides[of->rank], across = of->added_strides[of->rank + 1];
-    const i64 whole = across == 1 ? at->keys / LANES * LANES : 0;
-    const REAL *added = at->added + row * down + at->key * across;
-    REAL *scores = at->scores;
-    for (i64 i = 0; i < rows; i++, added += down, scores += width) {
-        for (i64 j = 0; j < whole; j += LANES) *(vector *)(scores + j) += *(const unaligned *)(added + j);
-        for (i64 j = whole; j < at->keys; j++) scores[j] += added[j * across];
-    }
-}
-
 /* Process the tile of `rows` rows that begins at `row`, for a block of keys. */
-static void attend_tile(const queries *at, i64 row, i64 rows)
+static void attend_tile(const queries *at, const panels *packed, i64 row, i64 rows)
 {
     const ag_attention *of = at->work->of;
     const i32 rank = of->rank;
-    const i64 width = round_up(at->keys, LANES), few = at->k_panels == 0;
+    const i64 width = round_up(at->keys, LANES), few = packed->k == 0;
     if (at->mask && at->can_skip && !lets_through(at, row, rows)) return;
     for (i64 i = 0; i < rows; i++) {
         const REAL nothing = *(const REAL *)of->scale * 0; /* the scores of rows of no numbers */
         for (i64 j = 0; of->d == 0 && j < at->keys; j++) at->scores[i * width + j] = nothing;
-        for (i64 j = at->keys; j < width; j++) at->scores[i * width + j] = -(REAL)__builtin_inff();
     }
+    hide_rest(at, rows, width);
     const i64 *ks = of->k_strides + rank, *vs = of->v_strides + rank, *qs = of->q_strides + rank;
     product x = {rows,
                  at->keys,
@@ -219,8 +77,8 @@ static void attend_tile(const queries *at, i64 row, i64 rows)
                  *(const REAL *)of->scale,
                  0,
                  at->scores,
-                 at->q + row * qs[0],
-                 at->k_panels,
+                 (const REAL *)at->q + row * qs[0],
+                 packed->k,
                  qs[0],
                  qs[1],
                  ks[0],
@@ -228,21 +86,21 @@ static void attend_tile(const queries *at, i64 row, i64 rows)
                  width,
                  few ? &lying : &in_panels,
                  0};
-    if (few) x.b = at->k + at->key * ks[1];
+    if (few) x.b = (const REAL *)at->k + at->key * ks[1];
     if (of->d > 0) add_to(at->work, x);
     if (at->mask) apply_mask(at, row, rows, width);
     if (at->added) add_mask(at, row, rows, width);
     REAL *y = at->y + row * of->e;
     weigh(rows, width, at->scores, at->top + row, at->total + row, y, of->e);
-    x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, at->v_panels, width, 1, vs[0], vs[1], of->e, x.of, 0};
-    if (few) x.b = at->v + at->key * vs[0];
+    x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, packed->v, width, 1, vs[0], vs[1], of->e, x.of, 0};
+    if (few) x.b = (const REAL *)at->v + at->key * vs[0];
     add_to(at->work, x);
 }
 
 /* Whether all numbers of v in the packed block are finite. */
-static i32 is_finite(const queries *at)
+static i32 is_finite(const queries *at, const panels *packed)
 {
-    const vector *from = (const vector *)at->v_panels;
+    const vector *from = (const vector *)packed->v;
     const i64 count = at->keys * parts(at->work->of->e, LANES);
     vector sums[4] = {{0}};
     for (i64 k = 0; k < count; k += 4)
@@ -254,69 +112,35 @@ static void attend_rows(queries *at)
 {
     const ag_attention *of = at->work->of;
     const i64 *ks = of->k_strides + of->rank, *vs = of->v_strides + of->rank;
-    const i32 hides = at->mask && *(const REAL *)of->fill == -(REAL)__builtin_inff();
-    for (i64 i = 0; i < at->rows; i++)
-        at->top[i] = -(sizeof(REAL) == 4 ? (REAL)__FLT_MAX__ : (REAL)__DBL_MAX__), at->total[i] = 0;
+    const i64 keys = round_up(at_most(KEYS, of->n), COLUMNS), hides = begin_rows(at);
+    panels packed = {0};
+    at->scores = at->room;
+    if (of->m > FEW_QUERIES)
+        packed.k = at->room, packed.v = packed.k + keys * of->d,
+        at->scores = packed.v + keys * round_up(of->e, COLUMNS);
     __builtin_memset(at->y, 0, (unsigned long)(at->rows * of->e) * sizeof(REAL));
     for (at->key = 0; at->key < of->n; at->key += at->keys) {
         at->keys = at_most(KEYS, of->n - at->key);
-        if (at->k_panels) {
-            pack_all(of->d, at->keys, at->k + at->key * ks[1], ks[0], ks[1], at->k_panels);
-            pack_all(at->keys, of->e, at->v + at->key * vs[0], vs[0], vs[1], at->v_panels);
-            at->can_skip = hides && is_finite(at);
+        if (packed.k) {
+            pack_all(of->d, at->keys, (const REAL *)at->k + at->key * ks[1], ks[0], ks[1], packed.k);
+            pack_all(at->keys, of->e, (const REAL *)at->v + at->key * vs[0], vs[0], vs[1], packed.v);
+            at->can_skip = hides && is_finite(at, &packed);
         }
-        for (i64 row = 0; row < at->rows; row += QUERIES) attend_tile(at, row, at_most(QUERIES, at->rows - row));
+        for (i64 row = 0; row < at->rows; row += QUERIES)
+            attend_tile(at, &packed, row, at_most(QUERIES, at->rows - row));
     }
     for (i64 i = 0; of->n > 0 && i < at->rows; i++) multiply_numbers(of->e, at->y + i * of->e, 1 / at->total[i]);
-}
-
-/* Run task `index`: some rows of a pair of the batch. */
-static void attend_task(void *context, i64 index)
-{
-    attention *work = context;
-    const ag_attention *of = work->of;
-    const i64 row = index % work->tasks * work->rows, rows = at_most(work->rows, of->m - row);
-    const i64 keys = round_up(at_most(KEYS, of->n), COLUMNS), few = of->m <= FEW_QUERIES;
-    const i64 panels = few ? 0 : keys * of->d, values = few ? 0 : keys * round_up(of->e, COLUMNS);
-    const i64 scores = at_most(rows, QUERIES) * keys;
-    REAL *room = work->rt->alloc((i64)sizeof(REAL) * (panels + values + scores + 2 * rows));
-    if (!room) {
-        work->failed = 1;
-        return;
-    }
-    i64 q = row * of->q_strides[of->rank], k = 0, v = 0, mask = 0, added = 0, left = index / work->tasks, place;
-    queries at = {.work = work, .y = (REAL *)of->y + (left * of->m + row) * of->e, .rows = rows};
-    for (i32 l = of->rank - 1; l >= 0; l--, left /= of->batch[l + 1]) {
-        place = left % of->batch[l];
-        q += place * of->q_strides[l], k += place * of->k_strides[l], v += place * of->v_strides[l];
-        if (of->mask) mask += place * of->mask_strides[l];
-        if (of->added) added += place * of->added_strides[l];
-    }
-    at.q = (const REAL *)of->q + q, at.k = (const REAL *)of->k + k, at.v = (const REAL *)of->v + v;
-    if (of->mask) at.mask = (const unsigned char *)of->mask + mask + row * of->mask_strides[of->rank];
-    if (of->added) at.added = (const REAL *)of->added + added + row * of->added_strides[of->rank];
-    at.scores = room + panels + values, at.top = at.scores + scores, at.total = at.top + rows;
-    if (!few) at.k_panels = room, at.v_panels = room + panels;
-    attend_rows(&at);
-    work->rt->release(room);
 }
 
 /* Return 0, or MEMORY (2). */
 static i32 attend(const ag_runtime *rt, const ag_attention *of)
 {
-    i64 pairs = 1;
-    for (i32 l = 0; l < of->rank; l++) pairs *= of->batch[l];
-    if (pairs <= 0 || of->m <= 0 || of->e <= 0) return 0;
-    attention work = {.rt = rt, .of = of, .rows = at_most(MOST_QUERIES, of->m)};
-    const double all = (double)pairs * (double)of->m * (double)of->n * (double)(of->d + of->e + STORED);
-    while (all > ALONE && work.rows > QUERIES && pairs * parts(of->m, work.rows) < 2 * rt->threads)
-        work.rows = round_up(parts(work.rows, 2), ROWS);
-    work.tasks = parts(of->m, work.rows);
-    if (all > LONG) rt->listen();
-    const i64 count = pairs * work.tasks;
-    if (rt->threads > 1 && count > 1 && all > ALONE) rt->parallel(rt, count, attend_task, &work);
-    else
-        for (i64 k = 0; k < count && !(all > LONG && rt->stopped()); k++) attend_task(&work, k);
-    return work.failed ? 2 : 0;
+    const i64 keys = round_up(at_most(KEYS, of->n), COLUMNS), few = of->m <= FEW_QUERIES;
+    const i64 packed = few ? 0 : keys * (of->d + round_up(of->e, COLUMNS));
+    return attend_with((attention){.rt = rt,
+                                   .of = of,
+                                   .item = sizeof(REAL),
+                                   .room = packed + at_most(of->m, QUERIES) * keys,
+                                   .function = attend_rows});
 }
 #endif

@@ -2,8 +2,7 @@
 #pragma once
 #include "../../abi/forward.h"
 
-/* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
-   batch.  Strides are those of all axes, 0 along those that are broadcast. */
+/* The same of bfloat16 numbers q, k and v; scores, sums and y are float. */
 typedef struct ag_attention {
     i32 rank;                 /* elements of batch */
     const i64 *batch;         /* lengths of the axes of the batch */

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ....graph import Apply
 from ....ops.lowered.attention import Attention
+from ....ops.lowered.bfloat_attention import BfloatAttention
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.planners.batches import SUMMED, batch_of, strides_along
 from ...program.program import Array, Lengths, Quantity
-from .spec import ATTENTION
+from .spec import ATTENTION, WORD_ATTENTION
 
 
 def plan_attention(p: Planner, node: Apply) -> None:
@@ -27,8 +28,9 @@ def plan_attention(p: Planner, node: Apply) -> None:
     def strides(x: Array, rows: Quantity, columns: Quantity) -> Lengths:
         return strides_along(p, x, (*batch, rows, columns))
 
+    spec = WORD_ATTENTION if isinstance(op, BfloatAttention) else ATTENTION
     p.run(
-        ATTENTION, result.dtype, batch=batch, m=m, n=n, d=d, e=e, scale=scale, q=q, q_strides=strides(q, m, d),
+        spec, result.dtype, batch=batch, m=m, n=n, d=d, e=e, scale=scale, q=q, q_strides=strides(q, m, d),
         k=k, k_strides=strides(k, d, n), v=v, v_strides=strides(v, n, e), mask=masks[0] if masks else None,
         mask_strides=strides(masks[0], m, n) if masks else None, drops=int(op.mask == "drop"),
         fill=masks[1] if masks else None, added=added[0] if added else None,
@@ -36,4 +38,4 @@ def plan_attention(p: Planner, node: Apply) -> None:
     )  # fmt: skip
 
 
-PLANNERS = {Attention: plan_attention}
+PLANNERS = {Attention: plan_attention, BfloatAttention: plan_attention}

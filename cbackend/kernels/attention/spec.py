@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from .. import PRODUCTS, READ, WRITE, KernelSpec, Work, array, batch, length, scalar, strided
+from .. import NARROW, PRODUCTS, READ, WRITE, KernelSpec, Work, array, batch, length, scalar, strided
 
 
 def _work(c: Any) -> tuple[Work, ...]:
@@ -39,4 +40,9 @@ ATTENTION = KernelSpec(
     only="!COMPLEX",
 )
 
-SPECS = (ATTENTION,)
+WORD_ATTENTION = replace(
+    ATTENTION, name="word_attention", about="The same of bfloat16 numbers q, k and v; scores, sums and y are float.",
+    table=NARROW, function="attend_words", only="", struct=ATTENTION.c_struct,
+)  # fmt: skip
+
+SPECS = (ATTENTION, WORD_ATTENTION)

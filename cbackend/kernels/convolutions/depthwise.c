@@ -1,20 +1,20 @@
-/* Kernels for each channel.  Those of 3 x 3 that move by one or two, on blocks of one vector of channels, have tiles of their
-   own; the others are those of direct.c.
+/* Kernels for each channel.  Those of 3, 5 or 7 columns that move by one or two, on blocks of one vector of channels, have
+   tiles of their own; the others are those of direct.c.
 
-   A tile is some columns of a row of y.  Its sums, and the weights of a row of the kernel, are held in registers.  Windows
-   reach at most one column over the left and the right border, where they add nothing. */
+   A tile is some columns of a row of y.  Its sums, and the weights of a row of the kernel, are held in registers, and each
+   column of x is loaded once for all windows that contain it.  Columns beyond the left and the right border add nothing. */
 #pragma once
 #include "direct.c"
 
 #if !COMPLEX
-enum { OWN_COLUMNS = 8, OWN_KERNEL = 3 };
+enum { OWN_COLUMNS = 8, OWN_TAPS = 7 };
 
 /* Where a row of y finds its windows. */
 typedef struct own_row {
     const REAL *x, *w; /* x: the first column of the first window, perhaps beyond the border */
     vector bias;
-    i64 down;        /* from a row of x to the next */
-    i64 top, bottom; /* rows of the kernel that lie within x */
+    i64 down, across; /* from a row of x to the next, from a column to the next */
+    i64 top, bottom;  /* rows of the kernel that lie within x */
     const REAL *low, *high;
 } own_row;
 
@@ -23,25 +23,29 @@ typedef struct own_row {
 #pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-schedule-insns2")
 #endif
 
-/* Columns from number `column` on, into y; left, right: the first or last window reaches over the border. */
-INLINE void sum_own_columns(const int columns, const int stride, const own_row *of, i64 column, i32 left, i32 right,
-                            REAL *y)
+/* Columns from number `column` on, into y, for kernels of `taps` columns; left, right: columns of x beyond the borders. */
+INLINE void sum_own_columns(const int columns, const int taps, const int stride, const own_row *of, i64 column,
+                            i64 left, i64 right, REAL *y)
 {
-    const REAL *x = of->x + column * stride * LANES + of->top * of->down, *w = of->w + of->top * OWN_KERNEL * LANES;
+    const REAL *x = of->x + column * stride * of->across + of->top * of->down, *w = of->w + of->top * taps * LANES;
+    const int last = (columns - 1) * stride + taps; /* columns of x */
     vector sums[OWN_COLUMNS];
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p] = of->bias;
-    for (i64 i = of->top; i < of->bottom; i++, x += of->down, w += OWN_KERNEL * LANES) {
-        const vector before = *(const unaligned *)w, amid = *(const unaligned *)(w + LANES);
-        const vector behind = *(const unaligned *)(w + 2 * LANES);
-        if (!left) sums[0] += *(const unaligned *)x * before;
+    for (i64 i = of->top; i < of->bottom; i++, x += of->down, w += taps * LANES) {
+        vector weights[OWN_TAPS];
 #pragma GCC unroll 8
-        for (int p = 1; p < columns; p++) sums[p] += *(const unaligned *)(x + p * stride * LANES) * before;
+        for (int j = 0; j < taps; j++) weights[j] = *(const unaligned *)(w + j * LANES);
+        const REAL *from = x;
+#pragma GCC unroll 32
+        for (int k = 0; k < last; k++, from += of->across) {
+            if ((k < taps - 1 && k < left) || (k > last - taps && k >= last - right)) continue;
+            const vector numbers = channels_at(from);
 #pragma GCC unroll 8
-        for (int p = 0; p < columns; p++) sums[p] += *(const unaligned *)(x + (p * stride + 1) * LANES) * amid;
-#pragma GCC unroll 8
-        for (int p = 0; p < columns - 1; p++) sums[p] += *(const unaligned *)(x + (p * stride + 2) * LANES) * behind;
-        if (!right) sums[columns - 1] += *(const unaligned *)(x + ((columns - 1) * stride + 2) * LANES) * behind;
+            for (int j = 0; j < taps; j++)
+                if (k >= j && (k - j) % stride == 0 && (k - j) / stride < columns)
+                    sums[(k - j) / stride] += numbers * weights[j];
+        }
     }
     if (of->low) {
         const vector low = *of->low - (vector){0};
@@ -57,62 +61,74 @@ INLINE void sum_own_columns(const int columns, const int stride, const own_row *
     for (int p = 0; p < columns; p++) *(unaligned *)(y + (column + p) * LANES) = sums[p];
 }
 
-typedef void own_function(const own_row *, i64, i32, i32, REAL *);
-#define OWN_TILE(columns, stride) \
-    KERNEL own_tile_##stride##_##columns(const own_row *of, i64 column, i32 left, i32 right, REAL *y) \
+typedef void own_function(const own_row *, i64, i64, i64, REAL *);
+#define OWN_TILE(columns, taps, stride) \
+    KERNEL own_tile_##taps##_##stride##_##columns(const own_row *of, i64 column, i64 left, i64 right, REAL *y) \
     { \
-        sum_own_columns(columns, stride, of, column, left, right, y); \
+        sum_own_columns(columns, taps, stride, of, column, left, right, y); \
     }
-#define OWN_TILES(stride) \
-    OWN_TILE(1, stride) \
-    OWN_TILE(2, stride) \
-    OWN_TILE(3, stride) \
-    OWN_TILE(4, stride) \
-    OWN_TILE(5, stride) \
-    OWN_TILE(6, stride) \
-    OWN_TILE(7, stride) \
-    OWN_TILE(8, stride)
-#define OWN_NAMED(stride) \
-    {own_tile_##stride##_1, own_tile_##stride##_2, own_tile_##stride##_3, own_tile_##stride##_4, \
-     own_tile_##stride##_5, own_tile_##stride##_6, own_tile_##stride##_7, own_tile_##stride##_8}
-OWN_TILES(1)
-OWN_TILES(2)
+#define OWN_TILES(taps, stride) \
+    OWN_TILE(1, taps, stride) \
+    OWN_TILE(2, taps, stride) \
+    OWN_TILE(3, taps, stride) \
+    OWN_TILE(4, taps, stride) \
+    OWN_TILE(5, taps, stride) \
+    OWN_TILE(6, taps, stride) \
+    OWN_TILE(7, taps, stride) \
+    OWN_TILE(8, taps, stride)
+#define OWN_NAMED(taps, stride) \
+    {own_tile_##taps##_##stride##_1, own_tile_##taps##_##stride##_2, own_tile_##taps##_##stride##_3, \
+     own_tile_##taps##_##stride##_4, own_tile_##taps##_##stride##_5, own_tile_##taps##_##stride##_6, \
+     own_tile_##taps##_##stride##_7, own_tile_##taps##_##stride##_8}
+OWN_TILES(3, 1)
+OWN_TILES(3, 2)
+OWN_TILES(5, 1)
+OWN_TILES(5, 2)
+OWN_TILES(7, 1)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-static own_function *const own_by_stride[2][OWN_COLUMNS] = {OWN_NAMED(1), OWN_NAMED(2)};
+/* By half the taps, less one; stride; columns. */
+static own_function *const own_tiles[][2][OWN_COLUMNS] = {
+    {OWN_NAMED(3, 1), OWN_NAMED(3, 2)}, {OWN_NAMED(5, 1), OWN_NAMED(5, 2)}, {OWN_NAMED(7, 1)}};
+
+/* Columns of x beyond the right border for the windows up to number `last`. */
+static i64 beyond_right(const ag_convolution *of, i64 last)
+{
+    return at_least(0, last * of->stride[1] - of->before[1] + of->kernel[1] - of->lengths[1]);
+}
 
 /* Whether `sum_own_rows` computes a convolution. */
 static i32 has_own_rows(const ag_convolution *of)
 {
-    const i64 beyond = (of->counts[1] - 1) * of->stride[1] - of->before[1] + OWN_KERNEL - of->lengths[1];
-    return of->out_block == LANES && of->kernel[0] == OWN_KERNEL && of->kernel[1] == OWN_KERNEL && of->dilation[0] == 1
-           && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES && of->before[1] <= 1
-           && beyond <= 1 && of->lengths[1] > 1;
+    const i64 taps = of->kernel[1], stride = of->stride[1];
+    const i32 is_tile = (taps == 3 || taps == 5 || taps == 7) && (stride == 1 || (stride == 2 && taps < OWN_TAPS));
+    return is_tile && of->out_block == LANES && of->dilation[0] == 1 && of->dilation[1] == 1 && of->before[1] < taps
+           && beyond_right(of, of->counts[1] - 1) < taps;
 }
 
 /* The rows of a strip of one block of channels. */
 static void sum_own_rows(const strip *part)
 {
     const ag_convolution *of = part->of;
-    const i64 count = of->counts[1], stride = of->stride[1], tiles = parts(count, OWN_COLUMNS);
-    const i32 over_right = (count - 1) * stride - of->before[1] + OWN_KERNEL > of->lengths[1];
+    const i64 count = of->counts[1], stride = of->stride[1], tiles = parts(count, OWN_COLUMNS), before = of->before[1];
+    own_function *const *const by_columns = own_tiles[of->kernel[1] / 2 - 1][stride - 1];
     own_row row = {.w = part->w,
                    .bias = *(const unaligned *)part->bias,
                    .down = of->x_strides[2],
+                   .across = of->x_strides[3],
                    .low = of->low,
                    .high = of->high};
     for (i64 r = part->row; r < part->end; r++) {
         const i64 start = r * of->stride[0] - of->before[0];
         REAL *y = part->y + r * count * LANES;
-        row.top = at_most(OWN_KERNEL, at_least(0, -start));
-        row.bottom = at_least(row.top, at_most(OWN_KERNEL, of->lengths[0] - start));
-        row.x = part->x + start * of->x_strides[2] - of->before[1] * LANES;
+        row.top = at_most(of->kernel[0], at_least(0, -start));
+        row.bottom = at_least(row.top, at_most(of->kernel[0], of->lengths[0] - start));
+        row.x = part->x + start * of->x_strides[2] - before * of->x_strides[3];
         for (i64 t = 0; t < tiles; t++) {
             const i64 from = begin_of(count, tiles, t), to = begin_of(count, tiles, t + 1);
-            own_by_stride[stride - 1][to - from - 1](&row, from, t == 0 && of->before[1], t + 1 == tiles && over_right,
-                                                     y);
+            by_columns[to - from - 1](&row, from, at_least(0, before - from * stride), beyond_right(of, to - 1), y);
         }
     }
 }

@@ -19,10 +19,11 @@
 #include "strips.c"
 
 #if !COMPLEX
-/* A number of x times weights, added to sums.  OF_PAIRS: both are pairs of bfloat16 numbers; see words.c. */
+/* A number of x times weights, added to sums.  OF_PAIRS: both are pairs of bfloat16 numbers; see words.c.  The weights of
+   depthwise convolutions are floats in any case: `channels_at` is LANES adjacent channels of x. */
 #ifdef OF_PAIRS
-#include "../products/pairs.c"
-typedef i32 number_bits __attribute__((may_alias));
+#include "../products/halves.c"
+enum { IN_WORD = 2 }; /* channels of x in a REAL */
 INLINE vector plus_product(vector sums, const REAL *x, vector weights)
 {
     return add_pairs(sums, (*(const number_bits *)x - (pairs){0}), (pairs)weights);
@@ -32,9 +33,21 @@ INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight)
     const pairs word = {*(const number_bits *)weight};
     return plus_product((vector){sum}, x, (vector)word)[0];
 }
+INLINE vector channels_at(const REAL *x) { return widened_halves((const half *)x); }
+INLINE REAL channel_at(const REAL *x, i64 channel)
+{
+    const union {
+        i32 bits;
+        REAL number;
+    } found = {(i32)((unsigned)((const half *)x)[channel] << 16)};
+    return found.number;
+}
 #else
+enum { IN_WORD = 1 };
 INLINE vector plus_product(vector sums, const REAL *x, vector weights) { return sums + *x * weights; }
 INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight) { return sum + *x * *weight; }
+INLINE vector channels_at(const REAL *x) { return *(const unaligned *)x; }
+INLINE REAL channel_at(const REAL *x, i64 channel) { return x[channel]; }
 #endif
 
 #if defined(__AVX512F__)
@@ -190,7 +203,7 @@ INLINE void sum_depthwise(const int columns, const ag_convolution *of, const til
             const vector factor = *(const unaligned *)w;
             const REAL *number = from;
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++, number += step) sums[p][0] += *(const unaligned *)number * factor;
+            for (int p = 0; p < columns; p++, number += step) sums[p][0] += channels_at(number) * factor;
         }
     }
 }
@@ -220,7 +233,8 @@ INLINE void sum_listed(const int columns, const int vectors, const ag_convolutio
 #pragma GCC unroll 8
                 for (int p = 0; p < columns; p++)
 #pragma GCC unroll 4
-                    for (int v = 0; v < vectors; v++) sums[p][v] += from[p][offset] * right_side[v];
+                    for (int v = 0; v < vectors; v++)
+                        sums[p][v] = plus_product(sums[p][v], from[p] + offset, right_side[v]);
             }
         }
 }
@@ -316,10 +330,8 @@ typedef void tile_function(const ag_convolution *, const tile_place *, const REA
     TILES(2, way)
 #endif
 ALL_TILES(AG_DENSE)
-#ifndef OF_PAIRS
 MORE_TILES(1, AG_DEPTHWISE)
 ALL_TILES(AG_LISTED)
-#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
@@ -336,16 +348,9 @@ ALL_TILES(AG_LISTED)
     }
 #endif
 static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_DENSE);
-#ifdef OF_PAIRS /* all are dense */
-#define depthwise_tiles tiles[0]
-#define listed_tiles tiles
-#define listed_by_numbers(...) (void)0
-#define convolve_bundle convolve_strip
-#else
 static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
 static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
-#endif
 
 /* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
@@ -361,18 +366,16 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                 for (i64 i = at->top; i < at->bottom; i++)
                     for (i64 j = 0; j < of->kernel[1]; j++) {
                         const i64 shift = j * of->dilation[1], column = at->column + shift + p * of->stride[1];
-                        const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
-                        if (outside || i < at->above || i >= at->below) {
-                            for (i64 c = 0; c < channels; c++)
-                                sum = plus_number(sum, no_numbers,
-                                                  w + ((i * of->kernel[1] + j) * channels + c) * at->width);
-                            continue;
-                        }
-                        const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])
+                        const i32 beside = !at->inside && (column < 0 || column >= of->lengths[1]);
+                        const i32 outside = beside || i < at->above || i >= at->below;
+                        const REAL *from = at->x + (depthwise ? 0 : b * of->x_strides[1])
                                            + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
                                            + (at->places ? at->places[p] : p * at->step);
-                        for (i64 c = 0; c < channels; c++)
-                            sum = plus_number(sum, from + c, w + ((i * of->kernel[1] + j) * channels + c) * at->width);
+                        const REAL *factors = w + (i * of->kernel[1] + j) * channels * at->width;
+                        if (depthwise) sum += (outside ? 0 : channel_at(from, o)) * *factors;
+                        else
+                            for (i64 c = 0; c < channels; c++)
+                                sum = plus_number(sum, outside ? no_numbers : from + c, factors + c * at->width);
                     }
             }
             if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
@@ -447,7 +450,7 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             columns = lone && !at.inside ? 1 : parts(rest, parts(rest, most));
             at.inside &= column + columns <= outside;
             at.column = (left + column) * of->stride[1] - of->before[1];
-            at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (depthwise ? v : 0);
+            at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (depthwise ? v / IN_WORD : 0);
             if (at.places) at.x = part->x, find_places(work, left + column, columns, places);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
@@ -511,9 +514,7 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     if (work->slots) __atomic_fetch_or(&work->slots->free, 1ull << slot, __ATOMIC_RELEASE);
 }
 
-#ifndef OF_PAIRS
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
-#endif
 
 /* Adjacent tasks go to one thread, which reuses x or the weights from its cache, whichever are larger. */
 static void convolve_task(void *context, i64 index)

@@ -27,7 +27,8 @@ static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i6
                     const REAL *x =
                         at->x + i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
                     const REAL *w = at->w + (i * of->kernel[1] + j) * of->channels * at->width + o;
-                    for (i64 c = 0; c < of->channels; c++) sum += x[p * at->step + at->offsets[c]] * w[c * at->width];
+                    for (i64 c = 0; c < of->channels; c++)
+                        sum = plus_number(sum, x + p * at->step + at->offsets[c], w + c * at->width);
                 }
             if (of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
             if (of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;

@@ -129,12 +129,14 @@ def of_words(p: Planner, node: Apply) -> Prepared:
     assert isinstance(op, BfloatConvolution)
     x = with_dense_lanes(p, x)
     outputs, channels, *kernel = op.weights
+    kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed else Kind.DENSE
+    channels = outputs if op.own else channels
     p.guard("equal", x.lengths[1], -(-channels * op.groups // op.size), failure=Outcome.LENGTHS, axis=1)
     counts, blocks = counts_in_blocks(p, op, x, kernel), -(-outputs // op.size)
     fields = {
         "images": x.lengths[0], "channels": channels, "block": op.size, "blocks": blocks, "out_block": op.size,
         "panel": op.panel, "lengths": x.lengths[2:4], "before": tuple(pair[0] for pair in op.padding), "counts": counts,
-        "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(Kind.DENSE), "groups": op.groups,
+        "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(kind), "groups": op.groups,
         "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
         "dilation": op.dilation,
     }  # fmt: skip

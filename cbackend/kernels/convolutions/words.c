@@ -1,10 +1,11 @@
 /* Convolutions of bfloat16 numbers in blocks of channels: those of direct.c, where a number of x and a weight are words of
    two channels.  Sums and y are float.
 
-   Weights are stored in reading order, as there, with words in the place of numbers. */
+   Weights are stored in reading order, as there, with words in the place of numbers.  Kernels for each channel are floats,
+   and x is widened in registers. */
 #pragma once
 #define OF_PAIRS
-#include "direct.c"
+#include "grouped.c"
 
 /* of: lengths and strides of x count numbers of 16 bits. */
 static void convolve_words(const ag_runtime *rt, const ag_convolution *of)
@@ -12,5 +13,5 @@ static void convolve_words(const ag_runtime *rt, const ag_convolution *of)
     ag_convolution words = *of;
     words.block /= 2, words.channels /= 2;
     for (int k = 0; k < 4; k++) words.x_strides[k] /= 2;
-    convolve_with(rt, &words, 0, 0, 0);
+    convolve(rt, &words);
 }

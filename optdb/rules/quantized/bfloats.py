@@ -5,6 +5,7 @@
     dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
     blocked_convolution(from_bfloat16(x), w, b)   -->   bfloat_convolution(x, w in pairs, b)
+    attention(from_bfloat16(q), from_bfloat16(k), from_bfloat16(v), scale)   -->   bfloat_attention(q, k, v, scale)
 
 The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
 """
@@ -22,11 +23,14 @@ from ....ops.elementwise.records import from_bfloat16
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
+from ....ops.lowered.attention import Attention
 from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
+from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
+from ....ops.shapes.shape import DimShuffle, Reshape
 from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
@@ -36,7 +40,10 @@ from ...rule import Rule, node_rule
 from ..facts import Node, producer
 
 narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
+narrow_attention: Any = lazy.module("....ops.lowered.bfloat_attention", __package__)
 units: Any = lazy.module("....targets.units", __package__)
+VIEWS = (DimShuffle, Reshape, Subtensor)
+"""Ops that move numbers and change none."""
 
 
 def multiplies_bfloats(target: Target) -> bool:
@@ -76,6 +83,18 @@ def own_bits_of(v: Variable) -> Variable | None:
     return constant(bits) if np.array_equal(widened(bits), v.data) else None
 
 
+def seen_bits_of(v: Variable) -> Variable | None:
+    """Return the bits of the bfloat16 numbers behind views of a value, seen in the same way."""
+    views: list[Node] = []
+    while (made := producer(v, *VIEWS)) is not None:
+        views.append(made)
+        v = made.inputs[0]
+    bits = bits_of(v)
+    for made in reversed(views):
+        bits = None if bits is None else made.op(bits, *made.inputs[1:])
+    return bits
+
+
 def product(a: Variable, b: Variable) -> Variable | None:
     """Return rows times a matrix; a constant one is rounded and packed in panels.  None: few rows, other matrices."""
     target, lengths = current(), a.type.shape[:-1]
@@ -112,18 +131,27 @@ def rounded_product(node: Node) -> Variable | None:
 def convolution_of_pairs(node: Node) -> Variable | None:
     """Return a convolution in blocks whose operands are both stored as bfloat16, with packed kernels."""
     op, (x, w, bias) = node.op, node.inputs
-    bits, kernels = bits_of(x), bits_of(w)
+    bits, kernels = seen_bits_of(x), bits_of(w)
     if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant) or x.ndim != 5:
         return None
     shape = kernels.data.shape
-    if op.weights or op.own or op.shuffle != 1 or op.is_listed(shape, True) or shape[1] % 2:
+    if op.weights or op.shuffle != 1 or (shape[1] % 2 and not op.own):
         return None
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
-    made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups)
+    made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups, op.own)
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
-    return made(bits, constant(made.packed(kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+    return made(bits, constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+
+
+def attention_of_pairs(node: Node) -> Variable | None:
+    """Return attention whose operands are all stored as bfloat16."""
+    op, (q, k, v, *others) = node.op, node.inputs
+    bits = [seen_bits_of(i) for i in (q, k, v)]
+    if any(b is None for b in bits) or not multiplies_bfloats(current()):
+        return None
+    return narrow_attention.BfloatAttention(op.mask, op.added)(*bits, *others)  # type: ignore[no-any-return]
 
 
 STORED: list[Rule] = [
@@ -138,8 +166,16 @@ ROUNDED: list[Rule] = [
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip
 PAIRS: list[Rule] = [
-    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join),
+    node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join, *VIEWS),
               contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
               formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),
 ]  # fmt: skip
 """Convolutions, whose numbers below 2^-126 the instruction takes for zero."""
+ATTENTION: list[Rule] = [
+    node_rule("local_bfloat16_attention", Attention, attention_of_pairs,
+              having=(from_bfloat16, Join, *VIEWS),
+              contract=narrows(8) | relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
+              formula="attention(from_bfloat16(q), from_bfloat16(k), from_bfloat16(v), s)"
+                      " -> bfloat_attention(q, k, v, s)"),
+]  # fmt: skip
+"""Attention, whose shares are rounded to bfloat16."""

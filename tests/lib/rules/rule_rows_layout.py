@@ -1,5 +1,7 @@
 """Rows of the rules on layouts, in blocks as wide as the vectors of one target: (name, before, after)."""
 
+from dataclasses import replace
+
 import numpy as np
 from wide_target import WIDE
 
@@ -81,6 +83,9 @@ singular, WORD = T.tensor("singular", "float32", (2, 3, 4, 4)), WIDE.vector // 4
 KERNELS, EIGHTH = (T.constant(np.full((2, 3, 1, 1), v, "float32")) for v in (1 + 2**-8 + 2**-10, 1 + 2**-7))
 EVEN, words = T.constant(np.ones((2, 4, 1, 1), "float32")), T.tensor("words", "uint16", (1, 1, 3, 3, WORD))
 PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
+SEVERAL_BITS, HALF = T.tensor("bits", "uint16", (2, 3, 4)), T.constant(np.float32(0.5))
+PAIRED_GROUPS = replace(PAIRED, weights=(2, 2, 1, 1), groups=2)
+PAIRED_OWN = replace(PAIRED, weights=(2, 1, 1, 1), own=True)
 BIAS = np.r_[1, 1, np.zeros(WORD - 2)].astype("float32")
 NEAR = {name: form.rounded for name, form in FORMATS.items()}
 with using(WIDE):
@@ -307,6 +312,22 @@ ROWS = [
         BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(
             T.join(0, from_bfloat16(words), from_bfloat16(words)), EVEN, T.constant(BIAS[:2])),
         PAIRED(T.join(0, words, words), T.constant(PAIRED.packed(to_bfloat16(EVEN.data))), T.constant(BIAS)),
+    ),
+    (
+        "local_bfloat16_pairs",
+        PAIRED_GROUPS.plain(from_bfloat16(words), T.constant(EVEN.data[:, :2]), T.constant(BIAS[:2])),
+        PAIRED_GROUPS(words, T.constant(PAIRED_GROUPS.packed(to_bfloat16(EVEN.data[:, :2]))), T.constant(BIAS)),
+    ),
+    (
+        "local_bfloat16_pairs",
+        PAIRED_OWN.plain(from_bfloat16(words), T.constant(EVEN.data[:, :1]), T.constant(BIAS[:2])),
+        PAIRED_OWN(words, T.constant(PAIRED_OWN.packed(EVEN.data[:, :1])), T.constant(BIAS)),
+    ),
+    (
+        "local_bfloat16_attention",
+        Attention()(from_bfloat16(SEVERAL_BITS), T.swapaxes(from_bfloat16(SEVERAL_BITS), 1, 2),
+                    from_bfloat16(SEVERAL_BITS), HALF),
+        T.BfloatAttention()(SEVERAL_BITS, T.swapaxes(SEVERAL_BITS, 1, 2), SEVERAL_BITS, HALF),
     ),
     (
         "local_axes_after_product",

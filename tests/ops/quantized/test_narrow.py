@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pairs_cases import by_definition, pairs_case
+from pairs_cases import by_definition, own_case, pairs_case
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.elementwise.records import from_bfloat16 as widened
 from arignote.ops.elementwise.special import from_bfloat16, to_bfloat16
 from arignote.ops.lowered.attention import Attention
 from arignote.optdb.rules.quantized.narrow import FORMATS
@@ -160,7 +161,7 @@ def test_epilogues_that_round_have_the_bits_of_separate_nodes(rows):
 def test_pairs_have_the_bits_of_the_definition():
     """Every tile of columns and outputs, borders, strides, few channels, groups, blocks that are no vectors."""
     size = current().vector // 4
-    cases = [
+    have_the_bits_of_the_definition([
         pairs_case(size, 2 * size, 2 * size, (3, 3), padding=((1, 1), (1, 1))),
         pairs_case(size, size - 1, size + 2, (2, 3), padding=((0, 2), (1, 0))),
         pairs_case(size, 3 * size, size, (1, 1)),
@@ -168,12 +169,46 @@ def test_pairs_have_the_bits_of_the_definition():
         pairs_case(size, 5 * size, 2, (3, 1), stride=(2, 1)),
         pairs_case(size, 4 * size, size, (3, 3), groups=2, padding=((1, 1), (1, 1))), pairs_case(2, 4, 6, (2, 2)),
         pairs_case(size, size, 4 * size, (1, 1), stride=(2, 2)),
-    ]  # fmt: skip
+    ])  # fmt: skip
+
+
+def test_groups_and_kernels_of_a_channel_have_the_bits_of_the_definition():
+    """Groups that share blocks; kernels of each channel in tiles, at borders, and those without tiles."""
+    size, beside = current().vector // 4, ((1, 1), (1, 1))
+    have_the_bits_of_the_definition([
+        pairs_case(size, 2 * size, 8, (3, 3), groups=2 * size // 8 or 1, padding=beside),
+        pairs_case(size, 48, 2, (3, 2), groups=24, stride=(2, 2)), pairs_case(size, 30, 6, (1, 1), groups=3),
+        pairs_case(2, 6, 4, (2, 2), groups=2, padding=beside),
+        pairs_case(size, 18, 4, (3, 3), groups=6, dilation=(1, 2)),
+        own_case(size, size, (3, 3), 1), own_case(size, 2 * size - 1, (3, 3), stride=(2, 2)),
+        own_case(size, size, (5, 5), 2), own_case(size, size, (5, 5), 2, stride=(2, 2)),
+        own_case(size, size, (2, 5), 4),
+        own_case(size, size, (7, 7), 3), own_case(size, size, (7, 7), 3, stride=(2, 2)), own_case(2, 4, (3, 3), 1),
+        own_case(size, size, (3, 3), 2, dilation=(2, 2)), own_case(size, size, (4, 1), 1, stride=(1, 3)),
+    ])  # fmt: skip
+    have_the_bits_of_the_definition([own_case(size, size, (k, k), k // 2) for k in (3, 5, 7)], (2, 1))
+
+
+def test_kernels_of_a_channel_keep_awkward_numbers():
+    """Infinities, NaN, numbers below 2^-126: widened, each is the float32 number that it stands for."""
+    size = current().vector // 4
+    given = np.resize(to_bfloat16(AWKWARD), (1, 1, 5, 6, size))
+    for op in (own_case(size, size, (3, 3), 1), own_case(size, size, (4, 4), 1)):
+        kernels, bias = numbers(*op.weights), np.zeros(size, "float32")
+        x, w, b = T.tensor("x", "uint16", given.shape), T.constant(op.packed(kernels)), T.constant(bias)
+        wide = replace(op.plain, weights=op.weights)(widened(x), w, b)
+        found, exact = ag.function([x], [op(x, w, b), wide])(given)
+        assert_array_equal(found, exact)
+        assert np.isnan(found).any() and np.isfinite(found).any()
+
+
+def have_the_bits_of_the_definition(cases, lengths=(9, 13)):
     inputs, outputs, given, wanted = [], [], [], []
     for op in cases:
-        n, channels = op.weights[:2]
-        bits = to_bfloat16(numbers(2, -(-channels * op.groups // op.size), 9, 13, op.size))
+        n, channels = op.weights[0], op.weights[0] if op.own else op.weights[1]
+        bits = to_bfloat16(numbers(2, -(-channels * op.groups // op.size), *lengths, op.size))
         kernels, bias = to_bfloat16(numbers(*op.weights)), np.zeros(-(-n // op.size) * op.size, "float32")
+        kernels = from_bfloat16(kernels) if op.own else kernels
         bias[:n] = numbers(n)
         assert_array_equal(op.unpacked(op.packed(kernels)), kernels)
         x = T.tensor("x", "uint16", bits.shape)
@@ -195,19 +230,21 @@ def test_gradients_of_pairs_are_those_of_float32():
     assert_array_equal(found(to_bfloat16(numbers(1, 1, 3, 3, 4)), numbers(4)), np.full(4, 4.0))
 
 
-def test_attention_keeps_shares_in_float32_and_stays_one_op():
+def test_attention_stays_one_op_and_rounds_shares_in_kernels_of_16_bits_alone():
     heads, n, d = 3, 40, 8
     q, k, v = (T.tensor(name, "float32", (heads, n, d)) for name in "qkv")
     y = T.nn.softmax(q @ T.swapaxes(k, 1, 2) / np.float32(d**0.5), axis=-1) @ v
     arrays = [numbers(heads, n, d) for _ in range(3)]
     near = [FORMATS["bfloat16"].nearest(a) for a in arrays]
     f = ag.freeze(y, inputs=[q, k, v], compute="bfloat16", samples=[tuple(arrays)])
-    g = ag.function([q, k, v], y, mode=ag.Mode().including("bfloat16"))
-    assert any(isinstance(n.op, Attention) for n in f.graph.order) and len(f.layers) == 2
+    tagged = ag.Mode().including("bfloat16")
+    g, h = (ag.function([q, k, v], y, mode=m) for m in (tagged.excluding("attention_of_bfloat16"), tagged))
+    assert all(any(isinstance(n.op, Attention) for n in made.graph.order) for made in (f, g, h)) and len(f.layers) == 2
     exact = ag.freeze(y, inputs=[q, k, v])
-    for made in (f, g):
-        assert_allclose(made(*arrays), exact(*near), rtol=1e-4, atol=1e-5)
+    assert_allclose(g(*arrays), exact(*near), rtol=1e-4, atol=1e-5)
     assert (f(*arrays) != exact(*arrays)).any()
+    assert_array_equal(f(*arrays), h(*arrays))
+    assert (unit_for(current(), "bfloat16") is None) == (f(*arrays) == g(*arrays)).all()
 
 
 @pytest.mark.parametrize("name", FORMATS)
