@@ -37,6 +37,10 @@ class Plan(Protocol):
     def narrows(self) -> bool:
         """Whether `narrowed` changes the first operand."""
 
+    @property
+    def serves_sums(self) -> bool:
+        """Whether sums of the first operand and another value read it in few bits too."""
+
     def narrowed(self, x: Any) -> Any:
         """Return the first operand in few bits, as float32."""
 
@@ -155,10 +159,12 @@ def in_few_bits(
 ) -> FunctionGraph:
     """Return the graph with all layers in few bits but those kept; the journal has them under the name `by`.
 
-    A sum of such an operand and another value reads the rounded numbers too, so that the exact ones need not exist.
+    A sum of an operand that `serves_sums` and another value reads the rounded numbers, so that the exact ones need not
+    exist.
     """
     chosen = {plan.node: plan for k, plan in enumerate(plans) if k not in kept}
     taps = {without_zeros(plan.node.inputs[0]): plan for plan in chosen.values() if plan.narrows}
+    summed = {without_zeros(p.node.inputs[0]) for p in chosen.values() if p.narrows and p.serves_sums}
     narrow: dict[Variable, Any] = {}
     known: dict[Variable, Variable] = {}
 
@@ -178,8 +184,8 @@ def in_few_bits(
             if editor.admit(by, node.out, made):
                 known[node.out] = made
             continue
-        if node.op == add and any(i in taps for i in node.inputs) and len({i.type for i in node.inputs}) == 1:
-            new = Apply(add, [narrowed(i) if i in taps else known.get(i, i) for i in node.inputs], node.origin)
+        if node.op == add and any(i in summed for i in node.inputs) and len({i.type for i in node.inputs}) == 1:
+            new = Apply(add, [narrowed(i) if i in summed else known.get(i, i) for i in node.inputs], node.origin)
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
     return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs])

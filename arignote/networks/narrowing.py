@@ -19,6 +19,7 @@ from ..function.function import default_mode, function
 from ..function.mode import as_mode
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ..ops.core.checks import shown
+from ..ops.networks.convolution import Convolution
 from ..optdb.rules.blocks.parts import without_zeros
 from ..optdb.rules.quantized.narrow import FORMATS, LAYERS, Narrow, has_shares, is_layer
 from ..record import record
@@ -39,6 +40,11 @@ class NarrowLayer:
     def narrows(self) -> bool:
         """Whether the first operand is rounded: shares of attention are not."""
         return not has_shares(self.node)
+
+    @property
+    def serves_sums(self) -> bool:
+        """Whether images of the first operand have 16 bits alone: the residuals of products stay in float32."""
+        return isinstance(self.node.op, Convolution)
 
     def narrowed(self, x: Any) -> Any:
         """Return the first operand rounded."""

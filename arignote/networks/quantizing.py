@@ -131,6 +131,10 @@ class LayerPlan:
     def narrows(self) -> bool:
         return not self.block
 
+    @property
+    def serves_sums(self) -> bool:
+        return True
+
     def product(self, x: Any, w: Any) -> Any:
         """Return the layer of a narrowed input, with the weights that the quantized ones represent."""
         y = self.node.op(x, self.widened())

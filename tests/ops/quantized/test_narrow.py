@@ -114,6 +114,17 @@ def test_layers_have_the_value_of_rounded_operands(net, name):
     assert f.layers[0].line and "strided" in str(f.layers)
 
 
+def test_residuals_of_products_are_not_rounded_but_those_of_images_are():
+    form, x, image = FORMATS["bfloat16"], T.tensor("x", "float32", (8, 6)), T.tensor("image", "float32", (1, 4, 3, 3))
+    dense, kernels = weights("dense", 6, 6), weights("kernels", 4, 4, 1, 1)
+    y = ag.freeze([x + x @ dense, image + T.nn.conv2d(image, kernels)], inputs=[x, image], compute="bfloat16")
+    rows, pixels = numbers(8, 6), numbers(1, 4, 3, 3)
+    near = [form.nearest(v) for v in (rows, pixels, dense.get_value(), kernels.get_value())]
+    found = y(rows, pixels)
+    assert_allclose(found[0], rows + near[0] @ near[2], atol=1e-6)
+    assert_allclose(found[1], near[1] + np.einsum("oc,nchw->nohw", near[3][:, :, 0, 0], near[1]), atol=1e-6)
+
+
 def test_pairs_of_channels_are_multiplied_where_both_sides_have_16_bits(net):
     _, y, value, _ = net
     plain, narrow = (ag.freeze(y, compute="bfloat16", target=t) for t in (None, pairwise(current())))
