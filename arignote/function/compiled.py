@@ -304,7 +304,8 @@ class Function:
         query = self.mode.optimizer
         if query is None:
             raise ValueError(f"{self.name}: its mode runs no optimizer, so no rule was tried")
-        return optdb.explain(rule, self.unoptimized_graph, query)
+        with using(self.target):
+            return optdb.explain(rule, self.unoptimized_graph, query)
 
     def debug(self, *args: Any, **kwargs: Any) -> Debug:
         """Run one call step by step; return each named value with shape, range and NaN count, and the first NaN or Inf.

@@ -110,6 +110,14 @@ def test_networks_in_16_bits_attend_to_bits():
     assert f(value).tobytes() == ag.freeze(y, compute="bfloat16", threads=2)(value).tobytes()
 
 
+def test_a_target_without_the_unit_attends_in_float32_and_says_so():
+    x = T.tensor("x", "float32", (40, 8))
+    y = T.nn.softmax(x @ T.transpose(x), axis=-1) @ x
+    f = ag.freeze(y, compute="bfloat16", target="x86_64-linux-v3")
+    assert "bfloat_attention" not in [n.op.name for n in f.graph.order]
+    assert "the target lacks avx512_bf16 (vdpbf16ps)" in str(f.why_not("local_bfloat16_attention"))
+
+
 def test_operands_that_do_not_fit():
     x, bit = T.tensor("x", "float32", (2, 3)), T.tensor("b", "uint16", (2, 3))
     with pytest.raises(TypeError, match="bfloat_attention takes q, k and v of uint16"):
