@@ -26,11 +26,13 @@ from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt, number_of, operated
 from ..ops.core.tracing import Number, Trace, current
+from ..ops.elementwise.casting import Cast
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
 from ..ops.shapes.shape import BroadcastTo
 from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
+from .intervals import narrowed
 from .undefined import Undefined, defined
 
 _CHEAP = 24
@@ -176,7 +178,7 @@ class _Choice:
 
     def run(self, then: Callable[[], Any], otherwise: Callable[[], Any]) -> None:
         trace = self.trace
-        sides = [self._side(branch) for branch in (then, otherwise)]
+        sides = [self._side(branch, holds) for branch, holds in ((then, True), (otherwise, False))]
         (one, a_names, a_stored), (other, b_names, b_stored) = sides
         trace.stored = dict(self.stored)
         plans = [self._name(*p) for p in zip(self.names, a_names, b_names, strict=True)]
@@ -191,7 +193,12 @@ class _Choice:
         old = self.stored.get(base)
         return a.get(base) is not old or b.get(base) is not old
 
-    def _side(self, branch: Callable[[], Any]) -> Any:
+    def _side(self, branch: Callable[[], Any], holds: bool) -> Any:
+        trace = self.trace
+        with narrowed(trace, self.test, holds):
+            return self._traced(branch)
+
+    def _traced(self, branch: Callable[[], Any]) -> Any:
         trace = self.trace
         self.put(self.before)
         trace.stored = dict(self.stored)
@@ -315,8 +322,10 @@ class _Choice:
         outside: dict[Variable, Variable] = {}
         inner = [one.inner(firsts, outside), other.inner(seconds, outside)]
         results = list(chosen(self.test, list(outside.values()), list(outside), *inner))
-        for r in results:
+        for r, pair in zip(results, self.pairs, strict=True):
             adopt(self.trace, r)
+            if r.dtype == "int64" and not r.ndim:
+                self.trace.choices[r] = pair
         return results
 
 
@@ -411,7 +420,7 @@ def _is_cheap(side: Any, values: Sequence[Variable]) -> bool:
     foreign = side._foreign(values)
     nodes = toposort(values, stop_at=foreign)
     return len(nodes) <= _CHEAP and all(
-        isinstance(n.op, Elementwise) and not n.op.fallible and not n.outputs[0].ndim for n in nodes
+        isinstance(n.op, (Elementwise, Cast)) and not n.op.fallible and not n.outputs[0].ndim for n in nodes
     )
 
 

@@ -27,6 +27,8 @@ class Catch(NamedTuple):
 
     kinds: Callable[[], Any]
     line: SourceLine | None
+    reason: str = ""
+    """Why a call runs in Python, if it is no handler of the function."""
 
     def catches(self, error: BaseException) -> bool:
         """Whether an error that the compiled function raised would have been caught."""

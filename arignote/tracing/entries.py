@@ -35,7 +35,8 @@ def native(
     """
     function = made.function
     (_, forms), (_, keywords) = structure[1]
-    reads_more = made.writes or made.catches or made.keeps or made.donors is not None or made.written is not None
+    handled = any(not c.reason for c in made.catches)
+    reads_more = made.writes or handled or made.keeps or made.donors is not None or made.written is not None
     if keywords or reads_more or type(function) is not Function or function.profile or not function.ready:
         return None
     enter = getattr(function.executable, "native_jit", None)

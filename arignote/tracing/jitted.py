@@ -21,6 +21,7 @@ from ..record.forks import ProcessLock
 from ..record.frames import OWN
 from ..tree import Form
 from .arguments import Arguments, static
+from .integers import LARGE
 from .scopes import Scope
 from .traces import Traced, arrays_of, same_objects, signature_of, traced
 from .views import read_again
@@ -165,14 +166,20 @@ class Jitted(Entered):
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         """Make any call; the trace that serves it makes the next ones natively, if it can."""
-        found = self._traced(args, kwargs)
+        try:
+            found = self._traced(args, kwargs)
+        except OverflowError:  # of an integer that is larger than those of C, or of the function itself
+            if self._is_own():
+                raise
+            return self._in_python(args, kwargs)
         if found is None:
             with comparing() as trace:
                 return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
         made, values, objects = found
         if made.catches:
-            return self._caught(made, values, objects, args, kwargs)
-        result = made.result(values, objects)
+            result = self._caught(made, values, objects, args, kwargs)
+        else:
+            result = made.result(values, objects)
         entry = self._entries.get(id(made), NATIVE_AFTER)
         if entry is not None:
             self._enter(made, entry, args)
@@ -187,19 +194,29 @@ class Jitted(Entered):
         if entry is not None and type(entry) is not int:
             self._entry = entry
 
+    def _is_own(self) -> bool:
+        """Whether the function is one of this library, such as a gradient, or has no code in Python."""
+        code = getattr(self._function, "__code__", None)
+        return code is None or OWN[code.co_filename]
+
+    def _in_python(self, args: Any, kwargs: Any) -> Any:
+        """Return the result of a call with an integer that does not fit 64 bits."""
+        found = self._function(*args, **kwargs)
+        notice(f"{self._options['name']}: the call ran in Python, since {LARGE}")
+        return found
+
     def _caught(self, made: Traced, values: Any, objects: Any, args: Any, kwargs: Any) -> Any:
         """Return the result of a call of a function that catches errors: in Python, if the compiled one raises one."""
         try:
             return made.result(values, objects)
         except Exception as error:
             handler = next((c for c in made.catches if c.catches(error)), None)
-            code = getattr(self._function, "__code__", None)
-            if handler is None or code is None or OWN[code.co_filename]:
+            if handler is None or self._is_own():
                 raise
-            notice(
-                f"{self._options['name']}: the call ran in Python, since {handler.line} catches "
-                f"{type(error).__name__}, which a compiled function cannot; test before, as by `if`"
-            )
+            kind = type(error).__name__
+            caught = f"{handler.line} catches {kind}, which a compiled function cannot; test before, as by `if`"
+            reason = handler.reason or caught
+            notice(f"{self._options['name']}: the call ran in Python, since {reason}")
         return self._function(*args, **kwargs)
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any], list[Any]] | None:

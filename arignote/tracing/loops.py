@@ -27,6 +27,8 @@ from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
 from .branches import Saved, _called, _is_value, _now, decided, if_, line, truth
+from .integers import left_now
+from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
 from .iterables import Steps, steps_of
 from .undefined import Undefined
 
@@ -196,6 +198,13 @@ class _State:
         self.frozen = ""
         self.leaf: Any = None
         self.like: Any = None
+        self.limits: Any = None
+        """The interval of an integer at the begin of each step, assumed while a body is traced."""
+        self.widened = 0
+        self.result: Any = None
+        """The interval of an integer after the loop."""
+        self.growth: Any = None
+        """The interval of the difference that all steps make to an integer."""
 
 
 class _Loop:
@@ -210,9 +219,16 @@ class _Loop:
         """The leaf of each array that the body writes to."""
         self.index: Any = None
         self.marks: Any = None
+        self.most: int = STEPS
+        """The greatest number of steps."""
+        self.test: Any = None
+        """Of a `while`: the test after a step."""
 
     # --- the loops
     def over(self, steps: Steps, body: Callable[[Any], None], stop: Callable[[], Any] | None) -> None:
+        count = steps.count()
+        self.most = max(min(interval(self.trace, count).high, STEPS), 1)
+
         def step() -> Any:
             body(steps.at(self.index))
             return False if stop is None else truth(stop())
@@ -231,7 +247,9 @@ class _Loop:
 
         def step() -> Any:
             body()
-            return goes_on()
+            self.test = goes_on()
+            left = left_now(self.trace)
+            return self.test if left is self.left else T.logical_and(truth(self.test), T.logical_not(left))
 
         found = self._settled(step)
         new, leaves, firsts = self._parts()
@@ -290,6 +308,7 @@ class _Loop:
         self.index = TensorVariable(TensorType("int64", ()), name="step")
         self.first = self.index.number
         adopt(trace, self.index)
+        trace.intervals[self.index] = Interval(0, self.most - 1)
         values = list(self.before)
         for k, (form, states) in self.states.items():
             leaves = [self._leaf(s) for s in states]
@@ -301,6 +320,7 @@ class _Loop:
             trace.inside([(leaf, base, 0)])
             self.bases[base] = leaf
         trace.stored.update(self.bases)
+        self.left = left_now(trace)
         self.put(tuple(values))
         self.start = tuple(values)
         trace.open.append(self.put)
@@ -327,6 +347,8 @@ class _Loop:
         adopt(self.trace, leaf)
         if kind.number is not None:
             self.trace.numbers[leaf] = Number(kind.number)
+            if state.limits is not None:
+                self.trace.intervals[leaf] = state.limits
         if isinstance(before, Variable) and before.ndim == kind.ndim:
             self.trace.inside([(leaf, before, 0)])
         if state.frozen:
@@ -390,9 +412,33 @@ class _Loop:
             state.like is None
         ):
             state.like = self._first_value(as_tensor(value))
+        within = kind.number is not int or self._stays(state, value)
         if kind == state.kind and frozen == state.frozen:
-            return True
+            return within
         state.kind, state.frozen = kind, frozen
+        return False
+
+    def _stays(self, state: _State, value: Any) -> bool:
+        """Whether an integer stays within its interval in all steps; the interval is widened if not."""
+        trace = self.trace
+        before = Interval(0, 0) if type(state.before) is Undefined else interval(trace, state.before)
+        after = interval(trace, value)
+        joined = hull(before, refined(trace, self.test, value, after))
+        start = state.leaf if state.leaf is not None else state.before
+        growth = interval(trace, value, start) if isinstance(start, Variable) else _guessed(value, before, after)
+        grown = None
+        if growth.grows:
+            ends = self.most * min(growth.low, 0), self.most * max(growth.high, 0)
+            grown = Interval(before.low + ends[0], before.high + ends[1])
+            grown = grown if grown.fits() else None
+        if state.limits is not None and state.leaf is not None:
+            for found in (joined, grown):
+                if found is not None and state.limits.holds(found):
+                    state.result = hull(before, after) if found is joined else grown
+                    state.growth = Interval(*ends, True) if growth.grows else None
+                    return True
+        state.widened += 1
+        state.limits = widened(state.widened, grown or joined) if state.kind.number is int else WHOLE
         return False
 
     def _is_doubled(self, end: Any) -> bool:
@@ -455,6 +501,10 @@ class _Loop:
                 parts.append(r)
                 if s.kind.number is not None:
                     trace.numbers[r] = Number(s.kind.number)
+                if s.result is not None:
+                    trace.intervals[r] = s.result
+                    if s.growth is not None and isinstance(s.before, Variable):
+                        trace.grown[r] = s.before, s.growth
                 if s.frozen:
                     trace.frozen[r] = s.frozen
                 if s.leaf in self.inner and isinstance(s.before, Variable) and s.kind.ndim:
@@ -464,6 +514,13 @@ class _Loop:
             values[k] = unflat(form, iter(parts))
         trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
         self.put(tuple(values))
+
+
+def _guessed(value: Any, before: Interval, after: Interval) -> Interval:
+    """Return the growth of an integer by the first trace of a step, which began with a constant."""
+    if isinstance(value, Variable) and (value.owner is None or value.owner.op.name not in ("add", "sub")):
+        return after
+    return Interval(after.low - before.high, after.high - before.low, True)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -24,6 +24,7 @@ from ..ops.random.generator_states import advance
 from ..ops.shapes.lengths import tensor_to_dim
 from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
+from . import integers
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
 from .catching import Catch, is_of_trace
 from .scopes import Scope
@@ -241,6 +242,7 @@ class _Tracing:
             )
         draws = _random_states()
         with self._trace:
+            integers.begin(self._trace)
             args, kwargs = self._value_of(structure, self._arguments.leaves)
             result = self.objects.inlined(self._scope)(*args, **kwargs)
             self._require_unchanged()
@@ -257,6 +259,7 @@ class _Tracing:
             written_to = self.objects.written()
             form = self._form(result, outputs, self._keeps)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
+            integers.end(self._trace)
             outputs += self._trace.checks
         donors = self._donors(outputs[: len(outputs) - len(self._trace.checks)], stores, structure)
         inputs, results, more = (self._variables, outputs, {}) if donors is None else (
@@ -320,6 +323,8 @@ class _Tracing:
                                               shape=(None,) * array.ndim))  # fmt: skip
                 return self._variables[first]
         name = self._names[position] if position < len(self._names) else f"x{position}"
+        if type(value) is int and not -(2**63) <= value < 2**64:
+            raise OverflowError(f"{self._name}: argument {position} ({name}) is {shown(value)}; {integers.LARGE}")
         if array.dtype.name not in DTYPES:
             raise TypeError(
                 f"{self._name}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "

@@ -100,6 +100,8 @@ def _operated(name: str, *operands: Any) -> Any:
         kind = _KINDS.get(part.type.kind)
         if kind is not None:
             trace.numbers[part] = Number(kind, known)
+    if trace.exact is not None and all(n is not None and n.kind is int for n in numbers):
+        trace.exact(name, operands, result)
     return result
 
 
@@ -151,7 +153,7 @@ def _known(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
         found = Known(found, repr(found))
     if name == "pow":  # an int, a float or a complex number, by the values
         trace.require(f"type({found.text}).__name__ == {type(found.value).__name__!r}")
-    if isinstance(found.value, int) and not -(2**63) <= found.value < 2**63:
+    if trace.exact is None and isinstance(found.value, int) and not -(2**63) <= found.value < 2**63:
         raise OverflowError(f"{a.value} and {b.value}: the result {found.value} does not fit 64 bits{line()}")
     return found
 

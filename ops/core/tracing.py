@@ -96,6 +96,12 @@ class Trace:
     crossed    the errors that were raised in a loop or branch that depends on values
     catches    the errors that the function catches, see tracing/catching.py
     sourceless gives the name of a function of the call whose source cannot be read, or an empty text
+    overflow   the variable in `stored` for whether an integer of Python left 64 bits, see tracing/integers.py
+    exact      what notes that of a result: given the name of an operation, the operands and the result
+    intervals  the least and greatest values of integers
+    assumed    the integers of the call that are taken to be small, a guard at the end
+    grown      for integers that a loop has changed by sums: the value before it, and the interval of the difference
+    choices    the two values of a result of a branch
     checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
     """
 
@@ -122,6 +128,12 @@ class Trace:
         self.checks: list[Any] = []
         self.running: dict[Any, int] = {}
         self.recursion: int = 0
+        self.overflow: Any = None
+        self.exact: Callable[[str, Any, Any], None] | None = None
+        self.assumed: dict[str, None] = {}
+        self.intervals: dict[Variable, Any] = {}
+        self.grown: dict[Variable, tuple[Variable, Any]] = {}
+        self.choices: dict[Variable, tuple[Variable, Variable]] = {}
         self.checkpoint: Any = None
         self.crossed: list[BaseException] = []
         self.catches: list[Any] = []
