@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import ops as T
+from ..graph import Constant, toposort
 from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
@@ -36,7 +37,39 @@ def raise_if(test: Any, error: Callable[[], Any]) -> None:
         if known:
             raise showing(error)
         return
+    if _holds_now(trace, found):
+        raise showing(error)
     trace.checks.append(_check(showing(error))(T.constant(True), T.logical_not(found)))
+
+
+def _holds_now(trace: Any, test: Any) -> bool:
+    """Whether a test is true by the numbers of the call, which become guards; what follows must not be traced."""
+    found: dict[Any, bool | None] = {}
+
+    def of(v: Any) -> bool | None:
+        if v in trace.truths:
+            return bool(trace.truths[v].value)
+        return bool(v.data) if isinstance(v, Constant) and not v.ndim else found.get(v)
+
+    for node in toposort([test], stop_at=set(trace.truths)):
+        name, parts = node.op.name, [of(v) for v in node.inputs]
+        value: bool | None = None
+        if name == "logical_not" and parts[0] is not None:
+            value = not parts[0]
+        elif name in ("logical_or", "logical_and"):
+            decisive = name == "logical_or"
+            value = decisive if decisive in parts else None if None in parts else not decisive
+        elif name == "switch" and parts[0] is not None:
+            value = parts[1] if parts[0] else parts[2]
+        found[node.outputs[0]] = value
+    if not of(test):
+        return False
+    for node in toposort([test], stop_at=set(trace.truths)):
+        for known in [trace.truths[v] for v in node.inputs if v in trace.truths]:
+            trace.require(f"bool({known.text}) is {bool(known.value)}")
+    if test in trace.truths:
+        trace.require(f"bool({trace.truths[test].text}) is True")
+    return True
 
 
 def require(test: Any, message: Callable[[], Any]) -> None:

@@ -76,3 +76,22 @@ def test_a_loop_that_writes_slices_in_a_branch_copies_no_array():
     (trace,) = jitted.traces.values()
     text = str(trace.function.graph)
     assert "cond(" not in text and "inplace{op=inc_subtensor{spec=('s111',), set=True}" in text
+
+
+def deletes(x, n):
+    out = np.zeros(n)
+    for i in range(n):
+        t = x * i
+        if t.sum() > 40:
+            u = t + 1
+            del t
+            out[i] = u.sum()
+            del u
+        else:
+            out[i] = t.sum()
+    return out
+
+
+def test_del_of_a_name_in_loops_and_branches():
+    x = np.arange(4.0)
+    np.testing.assert_array_equal(ag.jit(deletes)(x, 20), deletes(x, 20))

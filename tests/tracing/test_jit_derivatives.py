@@ -162,3 +162,31 @@ def test_functions_over_examples():
 
     with pytest.raises(TypeError, match="vmap: the function raises by the values of one example"):
         ag.vmap(ag.jit(positive))(X)
+
+
+def solved(a, b, tolerance):
+    x = np.zeros_like(b)
+    r = b - a @ x
+    p = r.copy()
+    old = r @ r
+    for _ in range(len(b)):
+        step = old / (p @ (a @ p))
+        x += step * p
+        r -= step * (a @ p)
+        new = r @ r
+        if np.sqrt(new) < tolerance:
+            break
+        p = r + new / old * p
+        old = new
+    return np.sum(x * x)
+
+
+def test_gradient_of_conjugate_gradients_agrees_along_symmetric_matrices():
+    """Along others the last steps follow differences as small as the residual, where no finite difference is."""
+    rng = np.random.default_rng(0)
+    m, direction = rng.random((6, 6)), rng.random((6, 6))
+    a, b, direction = m @ m.T + 6 * np.eye(6), rng.random(6), direction + direction.T
+    slope = np.sum(ag.grad(solved)(a, b, 1e-9) * direction)
+    h = 1e-5
+    expected = (solved(a + h * direction, b, 1e-9) - solved(a - h * direction, b, 1e-9)) / (2 * h)
+    np.testing.assert_allclose(slope, expected, rtol=1e-6)

@@ -314,3 +314,36 @@ def test_shared_arrays_and_states():
     agrees(over_a_list, X, 30)
     with pytest.raises(TypeError, match=r"changed in a loop whose end depends on values; fill an array\n  at "):
         ag.jit(of_unknown_length)(X)
+
+
+def share(total, count):
+    if count <= 0 or total < 0:
+        raise ValueError("no share")
+    return total / count
+
+
+def test_raise_by_numbers_of_the_first_call_comes_before_what_follows():
+    jitted = ag.jit(share)
+    with pytest.raises(ValueError, match="no share"):
+        jitted(1.0, 0)
+    assert jitted(3.0, 2) == 1.5
+    for given in ((1.0, 0), (-1.0, 2)):
+        with pytest.raises(ValueError, match="no share"):
+            jitted(*given)
+
+
+def positive_or_one(x, n):
+    try:
+        if n < 0:
+            raise ValueError("n")
+        y = x * n
+    except ValueError:
+        y = x
+    return y
+
+
+@pytest.mark.filterwarnings("ignore:arignote.*the call ran in Python")
+def test_raise_that_is_caught_by_numbers_of_the_call():
+    jitted, x = ag.jit(positive_or_one), np.ones(2)
+    for n in (-1, 2, -3, 4):
+        np.testing.assert_array_equal(jitted(x, n), positive_or_one(x, n))

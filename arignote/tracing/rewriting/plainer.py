@@ -3,6 +3,7 @@
     if (n := f(x)) > 3: ...        -->   n = f(x);  if n > 3: ...
     while (n := f(x)) > 3: ...     -->   while True:  n = f(x);  if not n > 3: break; ...
     if test: raise error           -->   _ag.raise_if(test, lambda: error)
+    if test: del x                 -->   if test: x = _ag.Undefined("x")
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generat
 """Expressions whose parts may be computed later, more than once or not at all."""
 
 
-def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
+def plainer(body: list[ast.stmt], assigns: bool, inside: bool = False) -> list[ast.stmt]:
     """Return a block in plainer form; functions and classes inside it are left as they are.
 
-    `assigns`: whether an expression may assign.
+    `assigns`: whether an expression may assign.  `inside`: whether the block is a part of a statement.
     """
     found: list[ast.stmt] = []
     for s in body:
@@ -25,11 +26,12 @@ def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
             for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
                 for name in ("body", "orelse", "finalbody"):
                     if isinstance(getattr(part, name, None), list):
-                        setattr(part, name, plainer(getattr(part, name), assigns))
+                        setattr(part, name, plainer(getattr(part, name), assigns, True))
         if assigns and isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
             found.append(_endless(s))
             continue
-        found += [*(_hoisted(s) if assigns else ()), *(_checked(s) or [s])]
+        deleted = _deleted(s) if inside and isinstance(s, ast.Delete) else None
+        found += [*(_hoisted(s) if assigns else ()), *(deleted or _checked(s) or [s])]
     return found
 
 
@@ -118,6 +120,18 @@ def _endless(s: ast.While) -> ast.stmt:
     before = _hoisted(test)
     end = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test.value), [ast.Break()], []), s)
     return ast.copy_location(ast.While(ast.Constant(True), [*before, end, *s.body], []), s)  # type: ignore[no-any-return]
+
+
+def _deleted(s: ast.Delete) -> list[ast.stmt] | None:
+    """Return assignments in the place of `del` of names; None for one of items or attributes."""
+    names = [t.id for t in s.targets if isinstance(t, ast.Name)]
+    if len(names) < len(s.targets):
+        return None
+    undefined = ast.Attribute(ast.Name("_ag", ast.Load()), "Undefined", ast.Load())
+    return [
+        ast.copy_location(ast.Assign([ast.Name(n, ast.Store())], ast.Call(undefined, [ast.Constant(n)], [])), s)
+        for n in names
+    ]
 
 
 def _checked(s: Any) -> list[ast.stmt] | None:
