@@ -264,6 +264,8 @@ def _as_number(kind: type, dtype: str) -> Any:
         made = T.ELEMENTWISE["identity"](v) if v.dtype == dtype else T.cast(v, dtype)
         known = old.known if old is not None and old.kind is kind else None
         trace.numbers[made] = Number(kind, known)
+        if kind is int and v.type.kind == "f" and trace.exact is not None:
+            trace.exact("trunc", [v], made)
         return made
 
     return function

@@ -51,12 +51,20 @@ def left_now(trace: Trace) -> Any:
 
 def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any) -> None:
     """Note where the result of an operation on Python's integers might leave 64 bits."""
+    if name == "trunc":
+        if not trace.depth:  # in a loop over elements this test would cost a quarter
+            _note(trace, T.logical_not(T.lt(T.abs(operands[0]), _CLOSE)))
+        return
     if name not in _LEAVES or result.dtype != "int64":
         return
     parts = [interval(trace, o) for o in operands]
     if FORMULAS[name](*parts).fits():
         return
     left = _LEAVES[name](*[as_tensor(o.variable if type(o) is Length else o) for o in operands], *parts, result)
+    _note(trace, left)
+
+
+def _note(trace: Trace, left: Any) -> None:
     trace.stored[trace.overflow] = T.logical_or(left_now(trace), left)  # type: ignore[index]
 
 

@@ -223,6 +223,8 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     trace: Any = tracing.current()
     whole = T.cast(found, "int64")
     trace.numbers[whole] = Number(int)
+    if trace.exact is not None and found.type.kind == "f":
+        trace.exact("trunc", [found], whole)
     return whole
 
 

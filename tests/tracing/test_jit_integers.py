@@ -93,6 +93,14 @@ def test_native_entry_serves_calls_in_python_too():
 
 
 @in_python
+def test_int_of_a_float_that_is_large_or_no_number():
+    whole = ag.jit(lambda x: int(x) + 1)
+    assert [whole(v) for v in (1.5, -7.9, 1e30, -1e25)] == [2, -6, int(1e30) + 1, int(-1e25) + 1]
+    with pytest.raises(ValueError, match="NaN"):
+        whole(float("nan"))
+
+
+@in_python
 def test_arguments_larger_than_64_bits_run_in_python():
     opposite = ag.jit(lambda a, b: a ^ b)
     assert opposite(10**27, -(10**27)) == 10**27 ^ -(10**27)
