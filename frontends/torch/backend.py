@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch._guards import TracingContext
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from ... import ops as T
 from ...function.function import function
@@ -70,7 +71,8 @@ def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Setting
     """Return a compiled graph; the graph itself, run by PyTorch, where a value has no place in our arrays."""
     name = f"{phase}_{next(_number)}"
     try:
-        return _Build(name, graph, settings, phase).compiled()
+        with unset_fake_temporarily():  # constants of the graph are plain tensors, which it would not let us read
+            return _Build(name, graph, settings, phase).compiled()
     except (ConversionError, Unsupported) as error:
         if settings.strict:
             raise

@@ -54,10 +54,9 @@ def coverage() -> list[Row]:
 
 
 def _ops() -> Iterator[Any]:
-    for name in dir(torch.ops.aten):
+    every = (n.partition("::") for n in torch._C._dispatch_get_all_op_names())
+    for name in sorted({op.partition(".")[0] for space, _, op in every if space == "aten"}):
         packet: Any = getattr(torch.ops.aten, name)
-        if not isinstance(packet, torch._ops.OpOverloadPacket):
-            continue
         for overload in packet._overload_names:
             op = getattr(packet, overload or "default")
             if not op._schema.is_mutable and _has_tensors(op) and torch._C._dispatch_has_kernel(op.name()):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .foreach import decompositions_of_lists
 from .table import found_for
 
 
@@ -16,6 +17,7 @@ def decompositions_of() -> dict[Any, Callable[..., Any]]:
     Draws of random numbers are not decomposed: PyTorch's own generator gives the numbers that it gives without us.
     """
     every = torch._decomp.global_decomposition_table["post_autograd"]
+    every = {**decompositions_of_lists(), **every}
     return {op: f for op, f in every.items() if isinstance(op, torch._ops.OpOverload) and _wanted(op)}
 
 

@@ -85,7 +85,7 @@ def flash_attention(
     """Return the values and the logarithm of the sum of exponentials of each row of scores."""
     if dropout_p:
         return NotImplemented
-    wide_q, wide_k, wide_v = _wide(q, k, v)
+    wide_q, wide_k, wide_v = _wide(q, *_by_heads(q, k, v))
     scores = _scores(wide_q, wide_k, attn_mask, is_causal, scale)
     y = as_dtype(T.matmul(_shares(scores, attn_mask), wide_v), call.dtype)
     return y, as_dtype(T.logsumexp(scores, axis=-1), call.dtypes[1])
@@ -99,8 +99,8 @@ def flash_attention_backward(
     """Return the cotangents of q, k and v; the shares are computed again from the scores."""
     if dropout_p:
         return NotImplemented
-    dtype = q.dtype
-    g, q, k, v, y = _wide(g, q, k, v, y)
+    dtype, own = q.dtype, lengths(k)[1]
+    g, q, k, v, y = _wide(g, q, *_by_heads(q, k, v), y)
     scores = _scores(q, k, attn_mask, is_causal, scale)
     shares = T.exp(scores - T.expand_dims(as_dtype(logsumexp, scores.dtype), -1))
     if attn_mask is not None or is_causal:  # exp(-inf - -inf) is NaN: a row that is hidden whole has no shares
@@ -108,4 +108,11 @@ def flash_attention_backward(
     of_shares = T.matmul(g, T.swapaxes(v, -1, -2))
     of_scores = shares * (of_shares - T.sum(g * y, axis=-1, keepdims=True)) * scale_of(q, scale)
     of_q, of_k = T.matmul(of_scores, k), T.matmul(T.swapaxes(of_scores, -1, -2), q)
-    return tuple(as_dtype(x, dtype) for x in (of_q, of_k, T.matmul(T.swapaxes(shares, -1, -2), g)))
+    of_v = T.matmul(T.swapaxes(shares, -1, -2), g)
+    return tuple(as_dtype(x, dtype) for x in (of_q, _over_groups(of_k, own), _over_groups(of_v, own)))
+
+
+def _over_groups(x: Any, own: Any) -> Any:
+    """Return the sum over the heads of q that share one of these heads."""
+    batch, heads, *rest = lengths(x)
+    return x if heads == own else T.sum(T.reshape(x, (batch, own, heads // own, *rest)), axis=2)

@@ -38,11 +38,17 @@ FLOATS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Functions whose operands of integers become floats of the default dtype."""
 
+
+def _heaviside(x: Any, middle: Any) -> Any:
+    """Return the step function; it is 0 at NaN."""
+    return T.where(T.eq(x, number(0, x)), middle, as_dtype(T.gt(x, number(0, x)), x.dtype))
+
+
 PLAIN: dict[str, Callable[..., Any]] = {
     "maximum": T.maximum, "minimum": T.minimum, "fmax": T.fmax, "fmin": T.fmin, "bitwise_not": T.bitwise_not,
     "bitwise_and": T.bitwise_and, "bitwise_or": T.bitwise_or, "bitwise_xor": T.bitwise_xor, "hypot": T.hypot,
     "nextafter": T.nextafter, "logaddexp2": T.logaddexp2, "gcd": T.gcd, "lcm": T.lcm,
-    "heaviside": T.heaviside, "fmod": T.fmod, "square": T.square, "positive": T.positive, "conj_physical": T.conj,
+    "heaviside": _heaviside, "fmod": T.fmod, "square": T.square, "positive": T.positive, "conj_physical": T.conj,
     "neg": T.neg,
 }  # fmt: skip
 """Functions of operands in their common dtype."""
@@ -462,8 +468,9 @@ def log_sigmoid(x: Any) -> Any:
 
 @converter("aten.log_sigmoid_forward")
 def log_sigmoid_forward(call: Call, x: Any) -> Any:
-    y = as_dtype(log_sigmoid(_wide(call, x)), call.dtype)
-    return y, T.zeros((0,), x.dtype)
+    """Return the values, and exp(-|x|), which the backward pass reads."""
+    wide = _wide(call, x)
+    return as_dtype(log_sigmoid(wide), call.dtype), as_dtype(T.exp(-T.abs(wide)), call.dtypes[1])
 
 
 @converter("aten._prelu_kernel", "aten.prelu")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .... import ops as T
 from ....ops.core.tensor import constant
+from ....ops.shapes.conditions import checked
 from ..dtypes import as_dtype
 from ..symbols import lengths
 from ..symbols import number as known
@@ -33,15 +34,38 @@ def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
 
 @converter("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
 def index_put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, *_: Any) -> Any:
-    """Of several writes to a place the last counts; a mask is a choice element by element where a number is written."""
+    """Of several writes to a place the last counts; a mask is a choice element by element."""
     values = as_dtype(values, x.dtype)
     if _masked(indices):
         mask = indices[0]
-        if accumulate or len(indices) != 1 or mask.dtype != "bool" or values.ndim:
+        if len(indices) != 1 or mask.dtype != "bool" or mask.ndim == 0:
             return NotImplemented
-        return T.where(T.reshape(mask, (*lengths(mask), *(1,) * (x.ndim - mask.ndim))), values, x)
+        if values.ndim > x.ndim - mask.ndim:
+            values = _by_order(mask, x, values, "index_put", T.eq)
+        here = T.reshape(mask, (*lengths(mask), *(1,) * (x.ndim - mask.ndim)))
+        return T.where(here, x + values if accumulate else values, x)
     part = x[places(indices)]
     return T.inc_subtensor(part, values) if accumulate else T.set_subtensor(part, values)
+
+
+def _by_order(mask: Any, x: Any, rows: Any, name: str, fits: Any) -> Any:
+    """Return rows for all places of x along the axes of a mask: where it is true, those given one after the other.
+
+    One row counts for all places.  `fits`: how many others there may be for so many places.
+    """
+    rest = lengths(x)[mask.ndim :]
+    count = lengths(rows)[0]
+    if count == 1:
+        return T.reshape(rows, (*(1,) * mask.ndim, *lengths(rows)[1:]))
+    until = T.cumsum(as_dtype(T.reshape(mask, (-1,)), "int64"), 0)
+    wanted, one = T.sum(mask, dtype="int64"), constant(np.array(1, np.int64))
+    text = f"{name}: the mask is true at {{0}} places, got {{1}} rows or elements for them"
+    rows = checked(rows, T.logical_or(T.eq(count, one), fits(count, wanted)), text, wanted, count)
+    rows = T.broadcast_to(rows, (count, *rest))
+    if rows.type.shape[0] in (0, None):  # a row that is not used: there may be none
+        rows = T.concatenate([rows, filled([1, *rest], 0, rows.dtype)], 0)
+    place = T.maximum(T.minimum(until, count) - one, constant(np.array(0, np.int64)))
+    return T.reshape(rows[place], (*lengths(mask), *rest))
 
 
 @converter("aten.index_select")
@@ -185,11 +209,7 @@ def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
     """The elements of the source stand one after the other where the mask is true."""
     shape = lengths(x)
     mask = T.broadcast_to(as_dtype(mask, "bool"), shape) if mask.type.shape != x.type.shape or mask.ndim == 0 else mask
-    flat, source = T.reshape(mask, (-1,)), T.reshape(as_dtype(source, x.dtype), (-1,))
-    if source.type.shape[0] in (0, None):
-        return NotImplemented
-    order = T.cumsum(as_dtype(flat, "int64"), 0) - constant(np.array(1, np.int64))
-    found = T.reshape(source[T.where(flat, order, constant(np.array(0, np.int64)))], shape)
+    found = _by_order(mask, x, T.reshape(as_dtype(source, x.dtype), (-1,)), "masked_scatter", T.ge)
     return T.where(mask, found, x)
 
 

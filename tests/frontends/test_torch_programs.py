@@ -1,0 +1,115 @@
+"""Programs of users compiled by the backend, without help of PyTorch: values and gradients are those of eager mode."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+from arignote.frontends.torch.backend import arignote  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+F = torch.nn.functional
+with contextlib.suppress(ImportError):
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+
+
+def constants(x: Any) -> Any:
+    """Tensors made of numbers in the program, views that are written to."""
+    y = x * torch.tensor([1.0, 2.0, 0.5, -1.0])
+    y[torch.tensor([0, 2])] = 7
+    y.t()[1] = 3
+    y.view(-1)[2] += 1
+    return y, y[torch.tensor([True, False, True, False, True])], torch.tensor(2.5, dtype=torch.float64) * x
+
+
+def masks(x: Any) -> Any:
+    """Writes of rows and of single elements where a mask is true, and nowhere."""
+    y, z = x.clone(), x.clone()
+    y[y < 0] *= 2
+    z[z[:, 0] > 0] = z[z[:, 0] > 0].flip(0)
+    z[z[:, 0] > 99] = z[z[:, 0] > 99] + 1
+    y[x > 0.5] = 1.5
+    return y, z, y.index_put((x[:, 1] > 0,), x[:1], accumulate=True), y.masked_scatter(x > 0, x)
+
+
+def lists(x: Any) -> Any:
+    """Ops on lists of tensors."""
+    a, b = [x, x[0].abs()], [x + 3, x[1]]
+    torch._foreach_mul_(b, 2.0)
+    return [
+        torch._foreach_add(a, b, alpha=2), torch._foreach_mul(a, [1.0, 3.0]), torch._foreach_addcdiv(a, a, b, 0.5),
+        torch._foreach_lerp(a, b, 0.25), torch._foreach_maximum(a, 0.1), torch._foreach_norm(a), b,
+        torch._foreach_addcmul(a, a, b, [1.0, 3.0]), torch._foreach_add(a, torch.tensor(2.0)), torch._foreach_neg(a),
+    ]  # fmt: skip
+
+
+def steps(x: Any) -> Any:
+    """Functions of NaN and of zeros of both signs."""
+    y = torch.stack([x[0], x[0] * float("nan"), x[0] * 0.0, -x[0] * 0.0, x[0] / 0.0])
+    return torch.heaviside(y, x), y.sign(), torch.maximum(y, x), y.relu(), y.clamp(-1, 1), y.argmax(1), y.round()
+
+
+def grouped_heads(x: Any) -> Any:
+    """Attention with fewer heads of keys and values than of queries."""
+    q = torch.stack([x, x * 2, x - 1, x.sin()])[None]
+    k = torch.stack([x, x + 1])[None]
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    whole = F.scaled_dot_product_attention(q, k, k.cos(), enable_gqa=True)
+    return whole + F.scaled_dot_product_attention(q, k, k, attn_mask=mask, enable_gqa=True)
+
+
+def activations(x: Any) -> Any:
+    """Activations whose backward pass reads more than the input."""
+    return F.logsigmoid(x) + F.softplus(x) + F.hardshrink(x) + F.softshrink(x) + F.hardswish(x) + F.mish(x)
+
+
+def fresh() -> Any:
+    return torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Any:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("program", [constants, masks, lists, steps], ids=lambda f: f.__name__)
+def test_values(program: Callable[..., Any], dynamic: bool) -> None:
+    compiled = torch.compile(program, backend=arignote, dynamic=dynamic, options={"strict": True})
+    for got, want in zip(tree_leaves(compiled(fresh())), tree_leaves(program(fresh())), strict=True):
+        torch.testing.assert_close(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("program", [grouped_heads, activations], ids=lambda f: f.__name__)
+def test_gradients(program: Callable[..., Any], dynamic: bool) -> None:
+    compiled = torch.compile(program, backend=arignote, dynamic=dynamic, options={"strict": True})
+    found = []
+    for run in (compiled, program):
+        x = fresh().requires_grad_()
+        value = run(x)
+        (value * torch.arange(4.0)).sum().backward()
+        found.append((value.detach(), x.grad))
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
+
+
+def test_a_mask_with_another_number_of_rows_is_an_error() -> None:
+    def write(x: Any, rows: Any) -> Any:
+        return x.index_put((x[:, 0] > -99,), rows)
+
+    compiled = torch.compile(write, backend=arignote, options={"strict": True})
+    torch.testing.assert_close(compiled(fresh(), fresh() + 1), fresh() + 1)
+    with pytest.raises(ValueError, match="index_put: the mask is true at 5 places, got 3 rows"):
+        compiled(fresh(), torch.zeros(3, 4))
