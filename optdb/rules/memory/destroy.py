@@ -19,7 +19,7 @@ from ....graph.ordering import overwriters_last, with_readers_first
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
-from ....ops.lowered.assumed import AssumeEqual
+from ....ops.lowered.assumed import bare
 from ....ops.lowered.fused import Fused, InPlace
 from ....ops.shapes.indexing import IncSubtensor
 from ....ops.shapes.shape import DimShuffle
@@ -97,7 +97,7 @@ class Liveness:
         victim, result = node.inputs[position], node.outputs[output]
         if victim.dtype != result.dtype or victim.ndim != result.ndim:
             return False
-        whole = _assumed_of(victim)
+        whole = bare(victim)
         if whole in self._taken or victim not in self._read_last(node):
             return False
         if whole.owner is not None:
@@ -115,7 +115,7 @@ class Liveness:
                 readers.setdefault(self.aliases.root_of(i), set()).add(i)
             found = {
                 i for root, (i, *others) in readers.items()
-                if not others and _assumed_of(i) is root and root not in self._kept and self._last_reader[root] is node
+                if not others and bare(i) is root and root not in self._kept and self._last_reader[root] is node
             }  # fmt: skip
             self._asked = node, found
         return self._asked[1]
@@ -145,7 +145,7 @@ class Liveness:
 
     def take(self, victim: Variable) -> None:
         """Record that `victim` will be overwritten."""
-        self._taken.add(_assumed_of(victim))
+        self._taken.add(bare(victim))
 
     # --- inputs, and what may fail
     def _can_be_last(self, writers: set[Apply]) -> set[Apply]:
@@ -204,11 +204,6 @@ def _depends(node: Apply, earlier: Apply, place: Mapping[Apply, int]) -> bool:
         waiting += above
         met.update(above)
     return False
-
-
-def _assumed_of(v: Variable) -> Variable:
-    """Return the value that has been given lengths by `assume_equal`, or the value itself."""
-    return v.owner.inputs[v.index] if v.owner is not None and isinstance(v.owner.op, AssumeEqual) else v
 
 
 def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> bool:
