@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -269,22 +270,44 @@ def test_another_file_of_the_package_is_another_key(tmp_path):
     (tmp_path / "inner").mkdir()
     for name in ("a.py", "inner/b.c", "inner/notes.txt"):
         (tmp_path / name).write_text("1")
-    before, digest = package.sizes_and_times(str(tmp_path)), package.digest_of(str(tmp_path))
+    before, digest = package.sizes_and_times(str(tmp_path))[0], package.digest_of(str(tmp_path))
     first, second = before.splitlines()
     assert first.startswith(f"{tmp_path}/a.py 1 ") and second.startswith(f"{tmp_path}/inner/b.c 1 ")
     os.utime(tmp_path / "a.py", (1, 1))
-    assert package.sizes_and_times(str(tmp_path)) != before and package.digest_of(str(tmp_path)) == digest
+    assert package.sizes_and_times(str(tmp_path))[0] != before and package.digest_of(str(tmp_path)) == digest
     (tmp_path / "a.py").rename(tmp_path / "c.py")
     assert package.digest_of(str(tmp_path)) != digest
     (tmp_path / "c.py").rename(tmp_path / "a.py")
     (tmp_path / "inner" / "b.c").write_text("12")
-    assert package.sizes_and_times(str(tmp_path)) != before and package.digest_of(str(tmp_path)) != digest
+    assert package.sizes_and_times(str(tmp_path))[0] != before and package.digest_of(str(tmp_path)) != digest
+
+
+def test_an_edited_rule_is_another_key(tmp_path, monkeypatch):
+    """Only of a process that began after the edit: one that began before may run the old rule."""
+    for item in (ROOT / "arignote").iterdir():
+        if item.name != "optdb":
+            (tmp_path / item.name).symlink_to(item)
+    shutil.copytree(ROOT / "optdb", tmp_path / "optdb")
+    rules = tmp_path / "optdb" / "rules" / "fusion" / "elementwise.py"
+    monkeypatch.setattr(package, "PACKAGE", f"{tmp_path}{os.sep}")
+    monkeypatch.setattr(package, "identity", package.identity.__wrapped__)
+    monkeypatch.setattr(package, "_LOADED", rules.stat().st_ctime_ns + 10**9)
+    x = T.vector("x")
+    before = key([x], x + 1)
+    assert before == key([x], x + 1) is not None
+    rules.write_text(rules.read_text() + "# edited\n")
+    edited = rules.stat().st_ctime_ns
+    monkeypatch.setattr(package, "_LOADED", edited - 1)
+    assert key([x], x + 1) is None
+    monkeypatch.setattr(package, "_LOADED", edited)
+    assert key([x], x + 1) not in (before, None)
 
 
 def test_an_installed_package_is_known_by_its_digest(tmp_path, monkeypatch):
     monkeypatch.setattr(package, "PACKAGE", f"{tmp_path}{os.sep}")
     (tmp_path / "a.py").write_text("1")
     read = package.identity.__wrapped__
+    monkeypatch.setattr(package, "_LOADED", (tmp_path / "a.py").stat().st_ctime_ns)
     before = read()
     (tmp_path / package.DIGEST).write_text(package.digest_of(str(tmp_path)))
     assert read() == package.digest_of(str(tmp_path)) != before
