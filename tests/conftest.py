@@ -7,6 +7,8 @@
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
 - A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
+- One compiler takes a long C file as a whole, except for long tests and those of `in_halves`: other tests keep the
+  processors busy that a second one would need, and two take a seventh more time together.
 - A rule that fails is an error in every test; the fixture `lenient` gives the behaviour of programs, a warning.
   Processes that a test starts are lenient unless their environment says otherwise.
 """
@@ -21,6 +23,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache as cached
 from pathlib import Path
@@ -35,16 +38,20 @@ from draws import few_examples, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
+from arignote.cbackend.build import compilation
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 from arignote.function import function
 from arignote.options import process_options
+from arignote.record.package import identity
 from arignote.targets.current import using
 from arignote.targets.named import host
 
 FOLDER = str(Path(__file__).parent)
 GOLDEN = Path(FOLDER, "golden")
 IS_LAST_CASE = pytest.StashKey[bool]()
+WHOLE, HALVES = (0,), compilation.UNITS
+compilation.UNITS = WHOLE  # before the state that all tests share is read
 FIXED_ORDERS = ("file", "reversed")
 """Orders that draw nothing."""
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
@@ -65,6 +72,7 @@ def _be_strict() -> None:
 
 
 _be_strict()
+identity()  # before somebody edits a file: a process that cannot be sure of its code keeps nothing on disk
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -150,11 +158,29 @@ def isolated(process_state: ProcessState, request: pytest.FixtureRequest) -> Ite
     The product is compared after the last of successive cases of one test function: that takes 5 ms.
     """
     before = process_state.read()
-    yield
+    with in_units(HALVES if request.node.get_closest_marker("long") else WHOLE):
+        yield
     changes = process_state.restore(before, with_product=request.node.stash[IS_LAST_CASE])
     if changes:
         culprit = "this test, or a case of it that ran just before, changes what other tests meet"
         pytest.fail(f"{culprit}:\n  " + "\n  ".join(changes), pytrace=False)
+
+
+@contextmanager
+def in_units(units: tuple[int, ...]) -> Iterator[None]:
+    """A block in which these units of a long C file are compiled."""
+    before, compilation.UNITS = compilation.UNITS, units
+    try:
+        yield
+    finally:
+        compilation.UNITS = before
+
+
+@pytest.fixture
+def in_halves() -> Iterator[None]:
+    """Two compilers for a long C file, as in programs."""
+    with in_units(HALVES):
+        yield
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Names that Theano's users know are entries or tags of the database, and no name is wrongly listed as absent."""
 
+from functools import cache
+
 import pytest
 import rewrite_names as names
 from rewriting import graph_of
@@ -83,9 +85,13 @@ def test_every_local_entry_has_a_contract():
 
 @pytest.mark.parametrize("name", [*names.PRESENT, *names.TAGS])
 def test_a_query_can_leave_it_out(name):
-    everything = "fast_run unsafe approximate"
-    taken = [row.taken for row in DB.table(everything, f"-{name}")]
-    assert sum(taken) < sum(row.taken for row in DB.table(everything))
+    assert count_taken(f"-{name}") < count_taken()
+
+
+@cache
+def count_taken(*without):
+    """Return the number of entries that a query of all takes."""
+    return sum(row.taken for row in DB.table("fast_run unsafe approximate", *without))
 
 
 @pytest.mark.parametrize(

@@ -247,11 +247,13 @@ int32_t ag_entry(void *call) { (void)call; return 2 * half() %s; }
 """
 
 
+@pytest.mark.usefixtures("in_halves")
 def test_a_file_in_two_units_is_one_library(toolchain, cache):
     assert answer(build(_IN_UNITS % (21, ""), toolchain, cache)) == 42
     assert compile_text(_IN_UNITS % (21, ""), toolchain, cache) == compile_text(_IN_UNITS % (21, ""), toolchain, cache)
 
 
+@pytest.mark.usefixtures("in_halves")
 @pytest.mark.parametrize("wrong", [("undeclared", ""), ("1", "+ undeclared"), ("1", "+ missing()")])
 def test_a_mistake_in_either_unit_is_reported(wrong, toolchain, cache):
     with pytest.raises(CompileError, match=r"undeclared|missing"):

@@ -76,6 +76,7 @@ def empty(tmp_path, monkeypatch):
     return Cache.open(tmp_path / "empty")
 
 
+@pytest.mark.usefixtures("in_halves")
 @pytest.mark.parametrize("text", [program(42), IN_UNITS])
 @pytest.mark.parametrize("compilers", [1, 2])
 def test_the_bytes_are_those_of_a_file(known, cache, empty, given, text, compilers):
@@ -91,6 +92,7 @@ def test_the_bytes_are_those_of_a_file(known, cache, empty, given, text, compile
     assert answer(build(text, known, empty)) == 42
 
 
+@pytest.mark.usefixtures("in_halves")
 def test_the_driver_links_the_same_bytes(known, cache, empty):
     separate = replace(known, linker=())
     assert compile_text(IN_UNITS, known, cache) == compile_text(IN_UNITS, separate, empty)
