@@ -149,7 +149,9 @@ def names_in(*exprs: ir.Expr) -> list[str]:
 def names_read(s: ir.Statement) -> list[str]:
     """Return the locals and arrays that a statement reads, without those read in its own body."""
     found = names_in(*_expressions(s))
-    if isinstance(s, ir.Store) or (isinstance(s, ir.ElementPointer) and isinstance(s.array, str)):
+    if isinstance(s, ir.Store):
+        return [s.array, *found]
+    if isinstance(s, ir.ElementPointer) and isinstance(s.array, str):
         return [s.array, *found]
     return [*s.arguments, *found] if isinstance(s, ir.Outlined) else found
 
