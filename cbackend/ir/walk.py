@@ -118,42 +118,43 @@ def outlined_in(body: Iterable[ir.Statement]) -> Iterator[ir.Outlined]:
 
 def operations_in(s: ir.Statement) -> Iterator[ir.ScalarOp | ir.Const]:
     """Yield the operations and constants of the expressions of a statement, without those of its own body."""
-    return (e for e in _inner(_expressions(s)) if isinstance(e, (ir.ScalarOp, ir.Const)))
+    for expr in _expressions(s):
+        yield from _operations(expr)
 
 
-def _inner(exprs: Iterable[ir.Expr]) -> list[ir.Expr]:
-    """Return expressions and all that stand inside them, each before its own; a list, which takes half of the time."""
-    found: list[ir.Expr] = []
-    waiting = [*exprs][::-1]
-    while waiting:
-        expr = waiting.pop()
-        found.append(expr)
-        if isinstance(expr, ir.ScalarOp):
-            waiting += expr.args[::-1]
-        elif isinstance(expr, ir.Load):
-            waiting.append(expr.index)
-    return found
+def _operations(expr: ir.Expr) -> Iterator[ir.ScalarOp | ir.Const]:
+    if isinstance(expr, ir.Load):
+        yield from _operations(expr.index)
+    elif isinstance(expr, ir.ScalarOp):
+        yield expr
+        for a in expr.args:
+            yield from _operations(a)
+    elif isinstance(expr, ir.Const):
+        yield expr
 
 
-def names_in(*exprs: ir.Expr) -> list[str]:
-    """Return the locals and arrays that expressions read, in order."""
-    found = []
-    for expr in _inner(exprs):
-        if isinstance(expr, ir.Local):
-            found.append(expr.name)
-        elif isinstance(expr, ir.Load):
-            found.append(expr.array)
-    return found
+def names_in(expr: ir.Expr) -> Iterator[str]:
+    """The locals and arrays that `expr` reads."""
+    if isinstance(expr, ir.Local):
+        yield expr.name
+    elif isinstance(expr, ir.Load):
+        yield expr.array
+        yield from names_in(expr.index)
+    elif isinstance(expr, ir.ScalarOp):
+        for a in expr.args:
+            yield from names_in(a)
 
 
-def names_read(s: ir.Statement) -> list[str]:
-    """Return the locals and arrays that a statement reads, without those read in its own body."""
-    found = names_in(*_expressions(s))
+def names_read(s: ir.Statement) -> Iterator[str]:
+    """Yield the locals and arrays that a statement reads, without those read in its own body."""
     if isinstance(s, ir.Store):
-        return [s.array, *found]
+        yield s.array
     if isinstance(s, ir.ElementPointer) and isinstance(s.array, str):
-        return [s.array, *found]
-    return [*s.arguments, *found] if isinstance(s, ir.Outlined) else found
+        yield s.array
+    if isinstance(s, ir.Outlined):
+        yield from s.arguments
+    for expr in _expressions(s):
+        yield from names_in(expr)
 
 
 def arrays_in(body: Iterable[ir.Statement]) -> Iterator[str]:
