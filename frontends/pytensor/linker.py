@@ -148,7 +148,7 @@ class Compiled:
     def _translated(self, error: Exception) -> Exception:
         """Return an error as PyTensor's: a failed check in the class that the check names."""
         message = str(error)
-        for text, kind in self.raises.items():
+        for text, kind in sorted(self.raises.items(), key=lambda pair: -len(pair[0])):  # one may be part of another
             if text in message:
                 made = kind(text)
                 if isinstance(made, Exception):

@@ -21,9 +21,13 @@ def _transposed(x: Any) -> Any:
     return T.swapaxes(x, -1, -2)
 
 
-def _half(x: Any, lower: bool) -> Any:
-    """Return the symmetric matrix whose lower or upper half is that of `x`."""
-    return T.tril(x) + _transposed(T.tril(x, -1)) if lower else T.triu(x) + _transposed(T.triu(x, 1))
+def _adjoint(x: Any) -> Any:
+    return T.conj(_transposed(x)) if x.type.kind == "c" else _transposed(x)
+
+
+def _half(x: Any, lower: bool, mirrored: Any = _adjoint) -> Any:
+    """Return the Hermitian matrix whose lower or upper half is that of `x`; `mirrored` gives its other half."""
+    return T.tril(x) + mirrored(T.tril(x, -1)) if lower else T.triu(x) + mirrored(T.triu(x, 1))
 
 
 @converter(slinalg.Cholesky)
@@ -56,7 +60,7 @@ def cholesky_solve(call: Call, c: Any, b: Any) -> Any:
     lower = call.op.lower
 
     def solve(c: Any, b: Any) -> Any:
-        first, second = (c, _transposed(c)) if lower else (_transposed(c), c)
+        first, second = (c, _adjoint(c)) if lower else (_adjoint(c), c)
         return T.linalg.solve_triangular(second, T.linalg.solve_triangular(first, b, lower=True), lower=False)
 
     return _solved(call, solve, c, b)
@@ -66,7 +70,7 @@ def cholesky_solve(call: Call, c: Any, b: Any) -> Any:
 def solve(call: Call, a: Any, b: Any) -> Any:
     op = call.op
     if op.assume_a in ("sym", "pos", "her"):
-        a = _half(a, op.lower)
+        a = _half(a, op.lower, _transposed if op.assume_a == "sym" else _adjoint)
     return _solved(call, T.linalg.solve, a, b)
 
 
@@ -77,7 +81,7 @@ def inverse(call: Call, x: Any) -> Any:
 
 @converter(nlinalg.MatrixPinv)
 def pseudo_inverse(call: Call, x: Any) -> Any:
-    return T.linalg.pinv(as_dtype(x, call.dtypes[0])) if not call.op.hermitian else NotImplemented
+    return T.linalg.pinv(as_dtype(x, call.dtypes[0]), hermitian=call.op.hermitian)
 
 
 @converter(nlinalg.Det)

@@ -144,15 +144,11 @@ def _polar(op: Any, dtypes: list[str], r: Any, theta: Any) -> Any:
     return as_dtype(r, dtypes[0]) * unit
 
 
-@scalar(xlogx.XlogX)
-def _xlogx(op: Any, dtypes: list[str], x: Any) -> Any:
-    x = as_dtype(x, dtypes[0])
-    return T.xlogy(x, x)
-
-
-@scalar(xlogx.XlogY0)
-def _xlogy(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
-    return T.xlogy(as_dtype(x, dtypes[0]), as_dtype(y, dtypes[0]))
+@scalar(xlogx.XlogX, xlogx.XlogY0)
+def _xlogy(op: Any, dtypes: list[str], x: Any, y: Any = None) -> Any:
+    """Return `x * log(y)`, and 0 where x is 0, also if y is NaN: there SciPy's `xlogy` gives NaN."""
+    x, y = (as_dtype(v, dtypes[0]) for v in (x, x if y is None else y))
+    return T.switch(T.eq(x, 0), T.zeros_like(x), x * T.log(y))
 
 
 @scalar(pm.PolyGamma)

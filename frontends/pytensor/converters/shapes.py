@@ -144,10 +144,9 @@ def extract_diagonal(call: Call, x: Any) -> Any:
 
 @converter(pt.AllocDiag)
 def alloc_diagonal(call: Call, x: Any) -> Any:
-    op = call.op
-    if x.ndim != 1 or (op.axis1, op.axis2) != (0, 1):
-        return NotImplemented
-    return T.diag(x, op.offset)
+    if x.ndim == 1:
+        return T.diag(x, call.op.offset)
+    return tuple(call.conversion.inner(call.op.fgraph, (x,)))
 
 
 @converter(pt.Nonzero)

@@ -230,15 +230,14 @@ def complex_from_polar(abs: Any, angle: Any) -> Any:
 @exported
 def xlogx(x: Any) -> Any:
     """x log x, and 0 for 0."""
-    x = as_tensor_variable(x)
-    return wrap(T.xlogy(x.core, x.core), x)
+    return xlogy0(x, x)
 
 
 @exported
 def xlogy0(x: Any, y: Any) -> Any:
-    """x log y, and 0 where x is 0."""
+    """x log y, and 0 where x is 0, also if y is NaN."""
     x, y = as_tensor_variable(x), as_tensor_variable(y)
-    return wrap(T.xlogy(x.core, y.core), x, y)
+    return wrap(T.switch(T.eq(x.core, 0), 0, x.core * T.log(y.core)), x, y)
 
 
 xlogx.__dict__.update(xlogx=xlogx, xlogy0=xlogy0)  # Theano has a module of that name, too

@@ -62,7 +62,8 @@ ELEMENTWISE = [
     pt.arccosh(abs(x) + 1), pt.arctanh(x / 3), pt.eq(i, b), pt.neq(x, y), x < y, x <= y, x > y, x >= i, pt.isnan(x / 0),
     pt.isinf(x / 0), i & b, i | b, i ^ b, ~i, pt.and_(x > 0, y > 0), pt.erf(x), pt.erfc(x), pt.gamma(abs(x)),
     pt.gammaln(abs(x)), pt.psi(abs(x)), pt.tri_gamma(abs(x)), pt.sigmoid(x), pt.softplus(x), pt.log1mexp(-abs(x)),
-    pt.xlogx.xlogx(abs(x)), pt.xlogx.xlogy0(i, abs(x)), pt.cast(x, "int32"), pt.cast(x, "float32"), pt.second(x, y),
+    pt.xlogx.xlogx(abs(x)), pt.xlogx.xlogy0(i, abs(x)), pt.xlogx.xlogy0(i, np.nan * x),
+    pt.cast(x, "int32"), pt.cast(x, "float32"), pt.second(x, y),
     pt.complex(x, y).real, pt.imag(pt.complex(x, y) * 2), pt.angle(pt.complex(x, y)), pt.conj(pt.complex(x, y)).imag,
 ]  # fmt: skip
 
@@ -97,7 +98,7 @@ SHAPES = [
     pt.pad(x, 2, mode="constant"),
     pt.pad(m, ((1, 0), (0, 2)), mode="edge"), pt.fill_diagonal(m, 9.0), pt.extra_ops.fill_diagonal_offset(m, 9.0, 1),
     *pt.unravel_index(i, (2, 3)), pt.ravel_multi_index((i % 2, i % 3), (2, 3)), pt.bartlett(7), pt.linspace(0, 1, 5),
-    pt.geomspace(1, 8, 4), pt.join_dims(q, 1, 2),
+    pt.geomspace(1, 8, 4), pt.join_dims(q, 1, 2), pt.basic.alloc_diag(q, offset=-1, axis1=1, axis2=3),
 ]  # fmt: skip
 
 
@@ -135,10 +136,17 @@ def test_linear_algebra():
         pt.linalg.svd(p, compute_uv=False), abs(pt.linalg.qr(p)[1]), pt.linalg.block_diag(p, columns),
         pt.linalg.kron(p, p),
         pt.grad(pt.linalg.cholesky(p).sum(), p), pt.grad(pt.linalg.solve(p, r).sum(), p), pt.linalg.matrix_power(p, 3),
-        pt.grad(pt.log(pt.linalg.det(p)), p),
+        pt.grad(pt.log(pt.linalg.det(p)), p), pt.linalg.pinv(t, hermitian=True),
         pt.vectorize(pt.dot, signature="(m,n),(n)->(m)")(t, r),
     ]  # fmt: skip
     same([p, r, t], outputs, [batch[0], rng.normal(size=4), batch], tolerance=1e-9)
+
+
+def test_hermitian_systems_mirror_conjugates():
+    z = pt.zmatrix("z")
+    hermitian = np.array([[4, 1j, 0], [-1j, 3, 0.5], [0, 0.5, 2]])
+    outputs = [pt.linalg.solve(z, z[:, :1] + 1, assume_a=kind) for kind in ("her", "pos", "sym")]
+    same([z], outputs, [hermitian])
 
 
 def _scan(*args, **options):
@@ -183,6 +191,9 @@ def test_choices_checks_and_graphs():
     assert f(np.ones(2)).tolist() == [2, 2]
     with pytest.raises(Refused, match=r"^below zero$"):
         f(-np.ones(2))
+    both = [Assert("x > 0")(x, pt.all(x > -9)), Assert("x > 0, y > 0")(y, pt.all(y > 0))]
+    with pytest.raises(AssertionError, match=r"^x > 0, y > 0$"):
+        pytensor.function([x, y], both, mode="ARIGNOTE")(np.ones(2), -np.ones(2))
 
 
 def test_streams_are_numpys():

@@ -121,3 +121,4 @@ def test_products_with_logarithms():
     wanted = [0, 2 * np.log(2)]
     for found, want in zip(f([0.0, 2.0]), (wanted, wanted, [0, 2 * np.log(3)], wanted), strict=True):
         np.testing.assert_allclose(found, want)
+    np.testing.assert_array_equal(T.xlogy0(V, np.nan).eval({V: [0.0, 2.0]}), [0, np.nan])
