@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 from pytensor.graph import Apply, Op
 
@@ -309,3 +310,51 @@ class _BlackBox(Op):
 @example
 def black_box() -> None:
     pm.Potential("y", _BlackBox()(pm.Normal("theta", 0, 1, shape=2))[0])
+
+
+@example
+def missing_values() -> None:
+    y = np.where(np.arange(N) % 7, Y, np.nan)
+    latent = pm.Normal("y", pm.Normal("mu", 0, 1), pm.HalfNormal("sigma", 1), observed=y)
+    pm.MvNormal("z", np.zeros(3), cov=np.eye(3), observed=np.where(X > 1.5, np.nan, X))
+    pm.Poisson("n", pm.math.exp(latent), observed=COUNTS)
+
+
+@example
+def mixture_of_families() -> None:
+    ordered = pm.distributions.transforms.ordered
+    mu = pm.Normal("mu", 0, 5, shape=3, transform=ordered, initval=[-1, 0, 1])
+    parts = [pm.Normal.dist(mu[0], 1), pm.StudentT.dist(nu=4, mu=mu[1], sigma=2), pm.Laplace.dist(mu[2], 1)]
+    pm.Mixture("y", pm.Dirichlet("w", np.ones(3)), parts, observed=Y)
+
+
+@example
+def hurdles() -> None:
+    share, mu, alpha = pm.Beta("share", 2, 2), pm.Gamma("mu", 2, 1), pm.Exponential("alpha", 1)
+    pm.HurdlePoisson("counts", share, mu, observed=COUNTS)
+    pm.HurdleGamma("amounts", share, mu, alpha, observed=np.abs(Y) * BINARY)
+
+
+@example
+def distribution_by_steps() -> None:
+    def steps(rho: Any, sigma: Any, size: Any) -> Any:
+        def step(before: Any, rho: Any, sigma: Any) -> Any:
+            after = pm.Normal.dist(before * rho, sigma)
+            return after, pm.pytensorf.collect_default_updates([after])
+
+        parameters = {"non_sequences": [rho, sigma], "outputs_info": [pt.zeros(())], "strict": True}
+        return pytensor.scan(step, n_steps=25, **parameters)[0]
+
+    rho, sigma = pm.Normal("rho", 0, 0.5), pm.HalfNormal("sigma", 1)
+    pm.CustomDist("latent", rho, sigma, dist=steps)
+    pm.CustomDist("y", rho, sigma, dist=steps, observed=Y[:25])
+
+
+@example
+def filtered_signal() -> None:
+    noise, theta = pm.Normal("noise", 0, 1, shape=20), pm.Normal("theta", 0, 0.3)
+    x = pt.signal.convolve1d(noise, pt.stack([pt.ones(()), theta]), mode="full")[:20]
+    walk = pt.cumsum(x)
+    smooth = pt.diff(walk) + pt.sort(walk)[1:] * 0.01 + pt.set_subtensor(walk[2:5], 0.0)[1:]
+    pm.Normal("y", smooth + pt.repeat(x[:1], 19), 1.0, observed=Y[:19])
+    pm.Normal("spectrum", pt.fft.rfft(x[None])[0, :, 0] / 10, 1.0, observed=np.ones(11))
