@@ -29,7 +29,7 @@ _LIBRARY = {
     "rint": "rint_F", "power": "pow_F", "copysign": "copysign_F", "gamma_of": "ag_gamma_f64",
     "log_gamma": "ag_gammaln_f64", "digamma_of": "ag_digamma_f64", "erf": "ag_erf_f64", "erfc": "ag_erfc_f64",
     "fma": "__builtin_fma", "cosh": "ag_cosh_f64", "sinh": "ag_sinh_f64", "is_negative": "__builtin_signbit",
-    "atan": "ag_arctan_f64",
+    "atan": "ag_atan_f64",
 }  # fmt: skip
 """C of the functions that `ops/special/scalars.py` gives to scalar functions."""
 _OPERATORS: Mapping[type, tuple[str, int]] = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from .errors import ndtri
 from .gammas import gamma_factor, incomplete_gamma
 from .parts import (
     LOG_GAMMA_START,
@@ -77,52 +76,111 @@ def log_beta_parts(a: float, b: float) -> tuple[float, float]:
 
 
 @scalar
-def betaln(a: float, b: float) -> float:
-    """log(|B(a, b)|), within 5 ulp for positive operands; infinite at its poles."""
-    if a != a or b != b:
-        return nan
-    if a == 0.0 or b == 0.0:
-        return inf
-    if a > 0.0 and b > 0.0 and a + b < inf and (a if a < b else b) > 1e-290:
-        quick = short_log_beta(a if a < b else b, b if a < b else a)
-        if quick != 0.0:
-            return quick
-        p, p_low = log_beta_parts(a, b)
-        return p + p_low
-    if a == inf or b == inf:
-        return -inf if a > 0.0 and b > 0.0 else nan
-    total = a + b
-    if total <= 0.0 and total == floor(total) and (a != floor(a) or b != floor(b)):
+def log_beta_of_positive(a: float, b: float) -> float:
+    """log(B(a, b)) for positive operands."""
+    small = a if a < b else b
+    large = b if a < b else a
+    if large == inf:
         return -inf
-    return log_gamma(a) + log_gamma(b) - log_gamma(total)
+    if small < 1e-290:
+        return log1p(small / large) - log(small)
+    if small == 1.0 or large == 1.0:
+        return -log(large if small == 1.0 else small)
+    quick = short_log_beta(small, large)
+    if quick != 0.0:
+        return quick
+    p, p_low = log_beta_parts(a, b)
+    return p + p_low
 
 
 @scalar
-def beta(a: float, b: float) -> float:
-    """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 5 ulp for positive operands."""
+def beta_of_positive(a: float, b: float) -> float:
+    """B(a, b) for positive operands."""
+    if a == inf or b == inf:
+        return 0.0
+    small = a if a < b else b
+    if small < 1e-290:
+        return 1.0 / a + 1.0 / b
+    if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
+        p, p_low = beta_of_moderate(a, b)
+        return p + p_low
+    quick = beta_by_powers(small, b if a < b else a)
+    if quick > 0.0:
+        return quick
+    p, p_low = log_beta_parts(a, b)
+    return exp_parts(p, p_low)
+
+
+@scalar
+def is_pole(a: float) -> bool:
+    """Whether a is an integer below 0, or -inf."""
+    return a < 0.0 and a == floor(a)
+
+
+@scalar
+def beta_at_pole(a: float, b: float) -> float:
+    """The finite limit of B(a, b) or an infinity, as SciPy's, where an operand is an integer below 0."""
+    n = a if is_pole(a) else b
+    m = b if is_pole(a) else a
+    sign = 1.0 if m != floor(m) or 2.0 * floor(0.5 * m) == m else -1.0
+    if m == floor(m) and m > 0.0 and n > -inf and 1.0 - n - m > 0.0:
+        return sign * beta_of_positive(1.0 - n - m, m)
+    return sign * inf if m > -inf and n > -inf and m < 0.0 else inf
+
+
+@scalar
+def raised(a: float, b: float) -> tuple[float, float]:
+    """(a + n, B(a, b) / B(a + n, b)) with the least n for a + n > 0, where a is no negative integer (DLMF 5.12.1)."""
+    factor = 1.0
+    while a < 0.0:
+        factor = factor * ((a + b) / a)
+        a = a + 1.0
+    return a, factor
+
+
+@scalar
+def betaln(a: float, b: float) -> float:
+    """log(|B(a, b)|), within 8 ulp for positive operands; infinite at its poles."""
     if a != a or b != b:
         return nan
     if a == 0.0 or b == 0.0:
         return inf
     if a > 0.0 and b > 0.0:
-        if a == inf or b == inf:
-            return 0.0
-        small = a if a < b else b
-        if small < 1e-290:
-            return 1.0 / small
-        if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
-            p, p_low = beta_of_moderate(a, b)
-            return p + p_low
-        quick = beta_by_powers(small, b if a < b else a)
-        if quick > 0.0:
-            return quick
-        p, p_low = log_beta_parts(a, b)
-        return exp_parts(p, p_low)
+        return log_beta_of_positive(a, b)
+    if is_pole(a) or is_pole(b):
+        return log(fabs(beta_at_pole(a, b)))
+    if a == inf or b == inf:
+        return inf
     total = a + b
-    if total <= 0.0 and total == floor(total) and (a != floor(a) or b != floor(b)):
+    if total <= 0.0 and total == floor(total):
+        return -inf
+    if a > -30.0 and b > -30.0:
+        p, r = raised(a, b)
+        q, s = raised(b, p)
+        return log_beta_of_positive(p, q) + (log(fabs(r)) + log(fabs(s)))
+    return log_gamma(a) + log_gamma(b) - log_gamma(total)
+
+
+@scalar
+def beta(a: float, b: float) -> float:
+    """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 8 ulp for positive operands."""
+    if a != a or b != b:
+        return nan
+    if a == 0.0 or b == 0.0:
+        return inf
+    if a > 0.0 and b > 0.0:
+        return beta_of_positive(a, b)
+    if is_pole(a) or is_pole(b):
+        return beta_at_pole(a, b)
+    if a == inf or b == inf:
+        return inf * gamma_of(b if a == inf else a)
+    total = a + b
+    if total <= 0.0 and total == floor(total):
         return 0.0
-    if fabs(a) < 170.0 and fabs(b) < 170.0 and fabs(total) < 170.0:
-        return gamma_of(a) * (gamma_of(b) / gamma_of(total))
+    if a > -30.0 and b > -30.0:
+        p, r = raised(a, b)
+        q, s = raised(b, p)
+        return beta_of_positive(p, q) * r * s
     sign = 1.0
     sign = -sign if a < 0.0 and floor(a) - 2.0 * floor(0.5 * floor(a)) == 1.0 else sign
     sign = -sign if b < 0.0 and floor(b) - 2.0 * floor(0.5 * floor(b)) == 1.0 else sign
@@ -439,133 +497,3 @@ def betainc_by_b(a: float, b: float, x: float) -> float:
         return -by_b
     _by_a, by_b = beta_slopes(a, b, x, 1.0 - x)
     return by_b
-
-
-@scalar
-def rough_beta_quantile(a: float, b: float, p: float, q: float) -> float:
-    """x with I_x(a, b) about p = 1 - q, for a, b > 1: formula 26.5.22 of Abramowitz and Stegun."""
-    z = -ndtri(p) if p <= q else ndtri(q)
-    r = 1.0 / (2.0 * a - 1.0)
-    s = 1.0 / (2.0 * b - 1.0)
-    h = 2.0 / (r + s)
-    t = (z * z - 3.0) / 6.0
-    w = z * sqrt(h + t if h + t > 0.0 else 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h))
-    return a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
-
-
-@scalar
-def beta_quantile(a: float, b: float, p: float, p_low: float, q: float, start: float) -> float:
-    """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
-
-    Halley's steps in the logarithms of x and of the smaller one of p and q, from `start`, or if that is 0 from the
-    first two terms of the series.  `small_beta_quantile` squares the error of its start.
-    """
-    lower = p <= q
-    small = p if lower else q
-    x = start
-    if not (x > 0.0 and x < 1.0):
-        x = exp((log(p) + log(a) + betaln(a, b)) / a)
-        second = (1.0 - b) / (1.0 + a) * x
-        x = x / (1.0 + second) if second > -0.5 else x
-        x = x if x < 0.9 else 0.5
-    if x < 1e-290:
-        return x
-    low = 0.0
-    high = 1.0
-    for _ in range(80):
-        factor = beta_factor(a, b, x, 1.0 - x)
-        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if lower else 0.0)
-        got = got_p if lower else got_q
-        above = got > small if lower else got < small
-        if above:
-            high = x
-        else:
-            low = x
-        density = factor / (1.0 - x)
-        # density is x times the derivative
-        better = 0.5 * (low + high)
-        bend = 1.0
-        if got > 0.0 and density > 0.0:
-            ratio = got / small
-            step = got / density * (log(ratio) if ratio < 0.5 or ratio > 2.0 else log1p((got - small) / small))
-            step = step if lower else -step
-            bend = 0.5 * step * (a - (b - 1.0) * x / (1.0 - x) + (-density / got if lower else density / got))
-            step = step / (1.0 - (0.5 if bend > 0.5 else -0.5 if bend < -0.5 else bend))
-            step = 2.0 if step > 2.0 else -2.0 if step < -2.0 else step
-            better = x + x * expm1(-step)
-        if fabs(better - x) <= 4e-16 * x:
-            x = better
-            break
-        if not (better > low and better < high):
-            better = sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
-        moved = fabs(better - x)
-        x = better
-        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (moved < 1e-5 * x and moved * (bend * bend) < 3e-18 * x):
-            break
-        if a < 0.7 and b * x < 0.7 and p > 1e-300 and moved < 1e-3 * x:
-            break
-    return small_beta_quantile(a, b, p, p_low, x) if a < 0.7 and b * x < 0.7 else x
-
-
-@scalar
-def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) -> float:
-    """One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x)."""
-    if p * a < 1e-300 or x < 1e-300:
-        return x
-    g, g_low = times_parts(p, p_low, a, 0.0)
-    if a > 0.3 and b < LOG_GAMMA_START:  # 2**-53 of the beta function become at most 4 ulp of x
-        e, e_low = beta_of_moderate(a, b)
-        g, g_low = times_parts(g, g_low, e, e_low)
-        e, e_low = log_in_parts(g, g_low)
-    else:
-        e, e_low = log_in_parts(g, g_low)
-        g, g_low = log_beta_parts(a, b)
-        e, e_low = plus_parts(e, e_low, g, g_low)
-    term = a
-    rest = 0.0
-    for k in range(1, 100):
-        n = float(k)
-        term = term * ((n - b) * x / n)
-        rest = rest + term / (a + n)
-        if fabs(term) < 1e-18 * a:
-            break
-    e, e_low = plus_parts(e, e_low, -log1p(rest), 0.0)
-    e, e_low = divided_parts(e, e_low, a, 0.0)
-    g, g_low = log_in_parts(x, 0.0)
-    e, e_low = plus_parts(e, e_low, -g, -g_low)
-    return x + x * expm1(e * (1.0 + rest) * exp((1.0 - b) * log1p(-x)))
-
-
-@scalar
-def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: float) -> float:
-    """x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1."""
-    x = rough_beta_quantile(a, b, p, q) if a > 1.0 and b > 1.0 else 0.0
-    x = x if x < 1.0 else 0.0
-    y = 1.0 - x if x > 0.0 else 0.0
-    # the estimate itself says which end is nearer, but for far tails
-    if x > 0.0 and p > 1e-3 and q > 1e-3:
-        return beta_quantile(a, b, p, p_low, q, x) if x <= 0.5 else 1.0 - beta_quantile(b, a, q, q_low, p, y)
-    half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4)
-    return beta_quantile(a, b, p, p_low, q, x) if p <= half else 1.0 - beta_quantile(b, a, q, q_low, p, y)
-
-
-@scalar
-def betaincinv(a: float, b: float, p: float) -> float:
-    """The inverse of `betainc` by x, in at most 80 steps; within 8 ulp of the one of p."""
-    if a != a or b != b or p != p or a <= 0.0 or b <= 0.0 or p < 0.0 or p > 1.0 or a == inf or b == inf:
-        return nan
-    if p == 0.0 or p == 1.0:
-        return p
-    q, q_low = two_sum(1.0, -p)
-    return beta_inverse(a, b, p, 0.0, q, q_low)
-
-
-@scalar
-def betainccinv(a: float, b: float, q: float) -> float:
-    """The inverse of `betaincc` by x, as exact."""
-    if a != a or b != b or q != q or a <= 0.0 or b <= 0.0 or q < 0.0 or q > 1.0 or a == inf or b == inf:
-        return nan
-    if q == 0.0 or q == 1.0:
-        return 1.0 - q
-    p, p_low = two_sum(1.0, -q)
-    return beta_inverse(a, b, p, p_low, q, 0.0)

@@ -77,7 +77,7 @@ def huber(delta: float, r: float) -> float:
 @scalar
 def pseudo_huber(delta: float, r: float) -> float:
     """delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp."""
-    u = r / delta
-    q = u * u
-    size = delta * delta * (q / (1.0 + sqrt(1.0 + q)))
+    a = fabs(r)
+    u = a / delta
+    size = delta * (a - delta) if u > 1e8 else a * (a / (1.0 + sqrt(1.0 + u * u)))
     return delta + r if delta != delta or r != r else inf if delta < 0.0 else 0.0 if delta == 0.0 or r == 0.0 else size

@@ -343,6 +343,8 @@ def voigt_real(x: float, y: float) -> float:
     """
     a = fabs(x)
     square = a * a + y * y
+    if a == inf or y == inf:
+        return nan if x != x or y != y else 0.0
     if square < 0.36:
         re, _im = faddeeva_series(a, y)
         return re

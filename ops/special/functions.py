@@ -29,6 +29,7 @@ from ..elementwise.exponential import xlogy as xlogy
 from . import (
     airys,
     bessel,
+    beta_quantiles,
     betas,
     by_order,
     entropies,
@@ -153,7 +154,9 @@ def voigt_profile(x: TensorLike, sigma: TensorLike, gamma: TensorLike) -> Tensor
     x, sigma, gamma = as_tensor(x), as_tensor(sigma), as_tensor(gamma)
     scale = T.switch(T.eq(sigma, 0), 1, sigma)
     wide = voigt_real(x / (scale * math.sqrt(2)), gamma / (scale * math.sqrt(2))) / (scale * ROOT_2PI)
-    return T.switch(T.eq(sigma, 0), gamma / (math.pi * (T.square(x) + T.square(gamma))), wide)  # type: ignore[no-any-return]
+    cauchy = gamma / (math.pi * (T.square(x) + T.square(gamma)))
+    cauchy = T.switch(T.eq(x, 0) & T.eq(gamma, 0), math.inf, cauchy)
+    return T.switch(T.eq(sigma, 0), cauchy, wide)  # type: ignore[no-any-return]
 
 
 # --- gamma functions
@@ -244,13 +247,13 @@ betaincc: Any = special_op(
     lambda g, y, a, b, x: -g * _beta_density(a, b, x), cost=1500,
 )  # fmt: skip
 betaincinv: Any = special_op(
-    betas.betaincinv,
+    beta_quantiles.betaincinv,
     lambda g, y, a, b, p: -g * betainc_by_a(a, b, y) / _beta_density(a, b, y),
     lambda g, y, a, b, p: -g * betainc_by_b(a, b, y) / _beta_density(a, b, y),
     lambda g, y, a, b, p: g / _beta_density(a, b, y), cost=10000,
 )  # fmt: skip
 betainccinv: Any = special_op(
-    betas.betainccinv,
+    beta_quantiles.betainccinv,
     lambda g, y, a, b, q: -g * betainc_by_a(a, b, y) / _beta_density(a, b, y),
     lambda g, y, a, b, q: -g * betainc_by_b(a, b, y) / _beta_density(a, b, y),
     lambda g, y, a, b, q: -g / _beta_density(a, b, y), cost=10000,

@@ -198,6 +198,8 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
             return 1.0 - q, q
         p = exp(e) * (1.0 + a * total)
         return p, q
+    if x > 1e5 and x > 4.0 * a:
+        return 1.0, 0.0
     factor = gamma_factor(a, x)
     if x < 0.7 or x < a - 0.3:
         p = factor * lower_series(a, x)
@@ -393,7 +395,7 @@ def gamma_quantile(a: float, p: float, p_low: float, q: float) -> float:
         x = better
         if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
             break
-    return small_quantile(a, p, p_low, x) if a < 0.7 and x < 0.7 else x
+    return small_quantile(a, p, p_low, x) if a < 0.7 and x < 0.7 and (lower or a > 1e-9) else x
 
 
 @scalar
@@ -423,24 +425,24 @@ def small_quantile(a: float, p: float, p_low: float, x: float) -> float:
 @scalar
 def gammaincinv(a: float, p: float) -> float:
     """The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that."""
-    if a != a or p != p or a <= 0.0 or p < 0.0 or p > 1.0:
+    if a != a or p != p or a < 0.0 or p < 0.0 or p > 1.0:
         return nan
-    if p == 0.0:
-        return 0.0
-    if p == 1.0:
-        return inf
+    if p == 0.0 or p == 1.0:
+        return inf if p == 1.0 else 0.0
+    if a == 0.0 or a == inf:
+        return nan
     return gamma_quantile(a, p, 0.0, 1.0 - p)
 
 
 @scalar
 def gammainccinv(a: float, q: float) -> float:
     """The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that."""
-    if a != a or q != q or a <= 0.0 or q < 0.0 or q > 1.0:
+    if a != a or q != q or a < 0.0 or q < 0.0 or q > 1.0:
         return nan
-    if q == 1.0:
-        return 0.0
-    if q == 0.0:
-        return inf
+    if q == 0.0 or q == 1.0:
+        return inf if q == 0.0 else 0.0
+    if a == 0.0 or a == inf:
+        return nan
     p, p_low = two_sum(1.0, -q)
     return gamma_quantile(a, p, p_low, q)
 

@@ -314,13 +314,11 @@ DILOGARITHM = (
 
 @scalar
 def spence(x: float) -> float:
-    """The dilogarithm Li2(1 - x), within 8 ulp; NaN for x < 0."""
-    if x != x or x < 0.0:
+    """The dilogarithm Li2(1 - x), within 8 ulp; NaN for x < 0, and at infinity."""
+    if x != x or x < 0.0 or x == inf:
         return nan
     if x == 0.0:
         return PI_SQUARED_6
-    if x == inf:
-        return -inf
     if x < 0.5:
         return PI_SQUARED_6 - log(x) * log1p(-x) - spence_near_1(1.0 - x, -log1p(-x))
     if x > 2.0:
@@ -406,17 +404,15 @@ def struve(v: float, x: float) -> float:
     NaN for x < 0 unless v is an integer.  The power series for small x, else Y plus the integral of DLMF 11.5.2 by
     the double exponential rule.
     """
-    if v != v or x != x or v <= -1.0 or v == inf:
-        return nan
-    if x < 0.0 and v != floor(v):
+    if v != v or x != x or v <= -1.0 or (x < 0.0 and v != floor(v)):
         return nan
     a = fabs(x)
     even = v - 2.0 * floor(0.5 * v) == 0.0
     sign = -1.0 if x < 0.0 and even else 1.0
-    if a == 0.0:
-        return 0.0
     if a == inf:
-        return 0.0 if v < 1.0 else 0.6366197723675814 * sign if v == 1.0 else inf * sign
+        return nan if v < 1.0 or v == inf else 0.6366197723675814 * sign if v == 1.0 else inf * sign
+    if a == 0.0 or v == inf:
+        return 0.0
     if a < 25.0 + 0.5 * v:
         # the series alternates: its terms and their sum have two parts
         q, q_low = two_product(-0.5 * a, 0.5 * a)
@@ -434,18 +430,37 @@ def struve(v: float, x: float) -> float:
             if fabs(term) < 1e-17 * fabs(total):
                 break
         return sign * struve_factor(v, 1.0, 1.5, a, TWO_OVER_ROOT_PI * total)
+    size = TWO_OVER_ROOT_PI * (struve_far(v, a) if a > 60.0 and a > 2.0 * v else struve_integral(v, a))
+    # 1 / gamma(v + 1/2) = (v + 1/2) / gamma(v + 3/2), which is 0 at its pole
+    size = struve_factor(v, 0.0, 1.5, a, (v + 0.5) * size)
+    y = bessel_y(v, a) if v >= 0.0 else struve_y(v, a)
+    return sign * (y + size)
+
+
+@scalar
+def struve_integral(v: float, x: float) -> float:
+    """The integral of (1 + t**2)**(v - 1/2) exp(-x t) over t > 0, by the double exponential rule, for x up to 60."""
     total = 0.0
     for k in range(-50, 60):
         s = 0.08 * float(k)
         e = exp(-s)
         t = exp(s - e)
-        value = exp((v - 0.5) * log1p(t * t) - a * t) * t * (1.0 + e)
-        total = total + value
-    size = 0.08 * TWO_OVER_ROOT_PI * total
-    # 1 / gamma(v + 1/2) = (v + 1/2) / gamma(v + 3/2), which is 0 at its pole
-    size = struve_factor(v, 0.0, 1.5, a, (v + 0.5) * size)
-    y = bessel_y(v, a) if v >= 0.0 else struve_y(v, a)
-    return sign * (y + size)
+        total = total + exp((v - 0.5) * log1p(t * t) - x * t) * t * (1.0 + e)
+    return 0.08 * total
+
+
+@scalar
+def struve_far(v: float, x: float) -> float:
+    """The same integral for a large x, by its expansion in 1 / x (DLMF 11.6.1)."""
+    term = 1.0 / x
+    total = term
+    for k in range(30):
+        n = float(k)
+        term = term * ((v - 0.5 - n) * (4.0 * n + 2.0) / x / x)
+        total = total + term
+        if fabs(term) < 1e-17 * fabs(total):
+            break
+    return total
 
 
 @scalar

@@ -99,7 +99,7 @@ def i_of_01(x: float, is_1: int, is_scaled: int) -> float:
     near = exp(a if a < 100.0 else 100.0)
     grown = near * large if a < 100.0 else half * large * half
     scaled_size = 0.0 if a == inf else small * exp(-a) if a <= 8.0 else large
-    size = scaled_size if is_scaled else inf if a > 800.0 else small if a <= 8.0 else grown
+    size = scaled_size if is_scaled else nan if a == inf else inf if a > 800.0 else small if a <= 8.0 else grown
     return x if x != x else -size if is_1 and x < 0.0 else size
 
 

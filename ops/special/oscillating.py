@@ -11,6 +11,7 @@ from .bessel import PI, TWO_OVER_PI, gamma_differences
 from .parts import divided_parts, exp_parts, exp_times, log_gamma_parts, log_in_parts, plus_parts, times_parts
 from .scalars import (
     EULER,
+    atan,
     cos,
     cosh,
     exp,
@@ -273,6 +274,19 @@ def debye_decay(v: float, x: float) -> float:
 
 
 @scalar
+def debye_wave(v: float, x: float, is_y: int) -> float:
+    """J_v(x), or Y_v(x), for x - v > 1e5 and v > 1e5 by Debye's expansion where it oscillates (DLMF 10.19.6)."""
+    r = sqrt((x - v) * (x + v))
+    c = v / r
+    q = c * c
+    phase = r - v * atan(r / v) - 0.25 * PI
+    first = (3.0 + 5.0 * q) / (24.0 * r)
+    second = 1.0 - (81.0 + q * (462.0 + q * 385.0)) / (1152.0 * r * r)
+    wave = sin(phase) * second - cos(phase) * first if is_y else cos(phase) * second + sin(phase) * first
+    return sqrt(TWO_OVER_PI / r) * wave
+
+
+@scalar
 def bessel_j(v: float, x: float) -> float:
     """J_v(x) for v >= 0 and x > 0."""
     if x * x < 4.0 * (v + 1.0):
@@ -283,8 +297,29 @@ def bessel_j(v: float, x: float) -> float:
         return hankel_pair(v, x, 0)
     if x > 18.0 and v <= x and v < 1e5:
         return risen_pair(v, x, 0)
+    if v >= 1e5 and x - v > 1e5:
+        return debye_wave(v, x, 0)
     j, _y = jy_of_order(v, x)
     return j
+
+
+@scalar
+def y_of_tiny(v: float, x: float) -> float:
+    """Y_v(x) for v >= 0 and x < 1e-290, of the first terms of J_v and J_-v (DLMF 10.2.3)."""
+    if v >= 1.0:
+        return -TWO_OVER_PI / x if v == 1.0 else -(gamma_of(v) / PI * power(2.0, v)) * power(x, -v)
+    if v >= 0.01:
+        grown = power(2.0, v) * power(x, -v)
+        return -(gamma_of(v) * grown + cos(PI * v) * gamma_of(-v) / grown) / PI
+    # log(gamma(1 + v) / gamma(1 - v)) / 2 and log(gamma(1 + v) gamma(1 - v)) / 2 by their series
+    q = v * v
+    size = 0.6931471805599453 - log(x)
+    s = size - EULER - q * (0.40068563438653143 + q * 0.2073855510286740)
+    m = q * (0.8224670334241132 + q * (0.2705808084277845 + q * 0.16955717699740818))
+    slope = s if v * s < 1e-9 else sinh(v * s) / v
+    sine = sin(0.5 * PI * v)
+    rest = 2.0 * sine * sine / v * exp(m - v * s) if v > 0.0 else 0.0
+    return -TWO_OVER_PI * slope * exp(m) - rest / PI
 
 
 @scalar
@@ -295,9 +330,11 @@ def bessel_y(v: float, x: float) -> float:
     if x > 18.0 and v < 1e5:
         return risen_pair(v, x, 1)
     if x < 1e-290:
-        return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -TWO_OVER_PI / x if v == 1.0 else -inf
+        return y_of_tiny(v, x)
     if v > 1e5 and v > x and debye_decay(v, x) > 1100.0:
         return -inf
+    if v >= 1e5 and x - v > 1e5:
+        return debye_wave(v, x, 1)
     _j, y = jy_of_order(v, x)
     return y
 
@@ -354,11 +391,11 @@ def jv(v: float, x: float) -> float:
     For 0 <= v <= 100 and x <= 1e3 within 64 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)):
     near a zero the absolute error stays, so that the relative one grows without a bound.
     """
-    if v != v or x != x or (x < 0.0 and v != floor(v)) or v == inf or v == -inf:
-        return nan
     a = fabs(x)
-    if a == inf:
-        return 0.0
+    if v != v or x != x or (x < 0.0 and v != floor(v)) or a == inf:
+        return nan
+    if fabs(v) == inf:
+        return 0.0 if x >= 0.0 else nan
     if a == 0.0:
         return 1.0 if v == 0.0 else 0.0 if v > 0.0 or v == floor(v) else inf
     size = bessel_j(v, a) if v >= 0.0 else of_negative_order(v, a, 0)
@@ -371,10 +408,8 @@ def yv(v: float, x: float) -> float:
 
     Near zeros below 1 the absolute error is at most 4e-16.
     """
-    if v != v or x != x or x < 0.0 or v == inf or v == -inf:
+    if v != v or x != x or x < 0.0 or x == inf or (fabs(v) == inf and x > 0.0):
         return nan
-    if x == inf:
-        return 0.0
     if x == 0.0:
         return -inf if v >= 0.0 or not is_odd(v) else inf
     return bessel_y(v, x) if v >= 0.0 else of_negative_order(v, x, 1)

@@ -210,12 +210,13 @@ def short_log_beta(a: float, b: float) -> float:
         return total if fabs(total) > 0.125 else 0.0
     if a >= LOG_GAMMA_START:
         return log_beta_of_large(a, b)
-    if a >= 1.0:
-        p = beta_by_powers(a, b)
-        return log(p) if p > 0.0 and p < 0.14 else 0.0
     s = a + b
-    r, r_low = reciprocal_gamma(a + 1.0)
-    first = log(a) + (log(r) + r_low / r)
+    p = short_reciprocal(a)
+    p_low = 0.0
+    if a < 1.0:
+        r, r_low = reciprocal_gamma(a + 1.0)
+        p_low = fma(a, r, -p) + a * r_low
+    first = log(p) + p_low / p
     second = a * log(s) + ((b - 0.5) * log1p(a / b) - a + (stirling(s) - stirling(b)))
     total = first + second
     return -total if fabs(total) > 0.25 * fabs(first) else 0.0

@@ -89,7 +89,7 @@ def j_of_01(x: float, is_1: int) -> float:
     rest1 = polynomial(J1_SMALL, u)
     near = a * (0.5 - t * rest1) if is_1 else 1.0 - t * rest0
     far = wave_of_01(x if x > 5.0 else 5.0, is_1, 0)
-    return near if x < 5.0 else 0.0 if x == inf else far
+    return near if x < 5.0 else nan if x == inf else far
 
 
 @scalar
@@ -106,7 +106,7 @@ def y_of_01(x: float, is_1: int) -> float:
     first = a * (logarithm * (0.5 - t * rest1) + more1) - TWO_OVER_PI / a
     near = first if is_1 else logarithm * (1.0 - t * rest0) + more0
     far = wave_of_01(x if x > 5.0 else 5.0, is_1, 1)
-    return nan if x < 0.0 else -inf if x == 0.0 else near if x < 5.0 else 0.0 if x == inf else far
+    return nan if x < 0.0 else -inf if x == 0.0 else near if x < 5.0 else nan if x == inf else far
 
 
 @scalar

@@ -98,15 +98,18 @@ static inline f64 ag_digamma_f64(f64 x)
             - s * (691.0 / 32760 - s * (1.0 / 12)))))));
         return result + (log_F(x) - 0.5 / x - series);
     }
-    f64 shift = 0;
+    f64 over = 0, under = 1; /* the sum of 1 / (x - k) as one quotient */
     while (x > 2) {
         x -= 1;
-        shift += 1 / x;
+        over = over * x + under;
+        under *= x;
     }
     if (x < 1) {
-        shift = -1 / x;
+        over = -1;
+        under = x;
         x += 1;
     }
+    const f64 shift = over / under;
     const f64 t = x - 1;
     const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507
         + t * (-0.28919126444774784 + t * (-0.045251321448739056 + t * -0.0020713321167745952))));

@@ -74,9 +74,9 @@ INLINE f64 ag_huber_f64(f64 delta, f64 r)
 /* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp. */
 INLINE f64 ag_pseudo_huber_f64(f64 delta, f64 r)
 {
-    const f64 u = r / delta;
-    const f64 q = u * u;
-    const f64 size = delta * delta * (q / (1.0 + sqrt_F(1.0 + q)));
+    const f64 a = fabs_F(r);
+    const f64 u = a / delta;
+    const f64 size = u > 100000000.0 ? delta * (a - delta) : a * (a / (1.0 + sqrt_F(1.0 + u * u)));
     return delta != delta || r != r ? delta + r : delta < 0.0 ? __builtin_inf() : delta == 0.0 || r == 0.0 ? 0.0 :
         size;
 }

@@ -300,6 +300,9 @@ static inline f64 ag_voigt_real_f64(f64 x, f64 y)
         0x1.0851945bd91fcp-61, 0x1.3ce9b9de78f85p-71};
     const f64 a = fabs_F(x);
     const f64 square = a * a + y * y;
+    if (a == __builtin_inf() || y == __builtin_inf()) {
+        return x != x || y != y ? __builtin_nan("") : 0.0;
+    }
     if (square < 0.36) {
         f64 re = 0;
         f64 _im = 0;

@@ -241,6 +241,10 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
         *second = q;
         return p;
     }
+    if (x > 100000.0 && x > 4.0 * a) {
+        *second = 0.0;
+        return 1.0;
+    }
     const f64 factor = ag_gamma_factor_f64(a, x);
     if (x < 0.7 || x < a - 0.3) {
         p = factor * ag_lower_series_f64(a, x);
@@ -450,20 +454,20 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 p_low, f64 q)
             break;
         }
     }
-    return a < 0.7 && x < 0.7 ? ag_small_quantile_f64(a, p, p_low, x) : x;
+    return a < 0.7 && x < 0.7 && (lower || a > 1e-09) ? ag_small_quantile_f64(a, p, p_low, x) : x;
 }
 
 /* The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that. */
 static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
 {
-    if (a != a || p != p || a <= 0.0 || p < 0.0 || p > 1.0) {
+    if (a != a || p != p || a < 0.0 || p < 0.0 || p > 1.0) {
         return __builtin_nan("");
     }
-    if (p == 0.0) {
-        return 0.0;
+    if (p == 0.0 || p == 1.0) {
+        return p == 1.0 ? __builtin_inf() : 0.0;
     }
-    if (p == 1.0) {
-        return __builtin_inf();
+    if (a == 0.0 || a == __builtin_inf()) {
+        return __builtin_nan("");
     }
     return ag_gamma_quantile_f64(a, p, 0.0, 1.0 - p);
 }
@@ -471,14 +475,14 @@ static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
 /* The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that. */
 static inline f64 ag_gammainccinv_f64(f64 a, f64 q)
 {
-    if (a != a || q != q || a <= 0.0 || q < 0.0 || q > 1.0) {
+    if (a != a || q != q || a < 0.0 || q < 0.0 || q > 1.0) {
         return __builtin_nan("");
     }
-    if (q == 1.0) {
-        return 0.0;
+    if (q == 0.0 || q == 1.0) {
+        return q == 0.0 ? __builtin_inf() : 0.0;
     }
-    if (q == 0.0) {
-        return __builtin_inf();
+    if (a == 0.0 || a == __builtin_inf()) {
+        return __builtin_nan("");
     }
     f64 p = 0;
     f64 p_low = 0;

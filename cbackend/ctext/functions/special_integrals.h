@@ -280,17 +280,14 @@ INLINE f64 ag_spence_near_1_f64(f64 x, f64 w)
     return w + q * (w * p - 0.25) + 0.0 * x;
 }
 
-/* The dilogarithm Li2(1 - x), within 8 ulp; NaN for x < 0. */
+/* The dilogarithm Li2(1 - x), within 8 ulp; NaN for x < 0, and at infinity. */
 static inline f64 ag_spence_f64(f64 x)
 {
-    if (x != x || x < 0.0) {
+    if (x != x || x < 0.0 || x == __builtin_inf()) {
         return __builtin_nan("");
     }
     if (x == 0.0) {
         return 0x1.a51a6625307d3p+0;
-    }
-    if (x == __builtin_inf()) {
-        return -__builtin_inf();
     }
     if (x < 0.5) {
         return 0x1.a51a6625307d3p+0 - ag_log_f64(x) * ag_log1p_f64(-x) - ag_spence_near_1_f64(1.0 - x,
@@ -363,6 +360,35 @@ INLINE f64 ag_lambertw_1_f64(f64 x)
     return ag_lambert_f64(x, 1);
 }
 
+/* The integral of (1 + t**2)**(v - 1/2) exp(-x t) over t > 0, by the double exponential rule, for x up to 60. */
+static inline f64 ag_struve_integral_f64(f64 v, f64 x)
+{
+    f64 total = 0.0;
+    for (i32 k = -50; k < 60; k++) {
+        const f64 s = 0.08 * (f64)k;
+        const f64 e = ag_exp_f64(-s);
+        const f64 t = ag_exp_f64(s - e);
+        total = total + ag_exp_f64((v - 0.5) * ag_log1p_f64(t * t) - x * t) * t * (1.0 + e);
+    }
+    return 0.08 * total;
+}
+
+/* The same integral for a large x, by its expansion in 1 / x (DLMF 11.6.1). */
+static inline f64 ag_struve_far_f64(f64 v, f64 x)
+{
+    f64 term = 1.0 / x;
+    f64 total = term;
+    for (i32 k = 0; k < 30; k++) {
+        const f64 n = (f64)k;
+        term = term * ((v - 0.5 - n) * (4.0 * n + 2.0) / x / x);
+        total = total + term;
+        if (fabs_F(term) < 1e-17 * fabs_F(total)) {
+            break;
+        }
+    }
+    return total;
+}
+
 /* (x / 2)**(v + more) / gamma(v + shift) * size for v + shift > 0. */
 INLINE f64 ag_struve_factor_f64(f64 v, f64 more, f64 shift, f64 x, f64 size)
 {
@@ -390,29 +416,26 @@ INLINE f64 ag_struve_y_f64(f64 v, f64 x)
    exponential rule. */
 static inline f64 ag_struve_f64(f64 v, f64 x)
 {
-    if (v != v || x != x || v <= -1.0 || v == __builtin_inf()) {
-        return __builtin_nan("");
-    }
-    if (x < 0.0 && v != floor_F(v)) {
+    if (v != v || x != x || v <= -1.0 || (x < 0.0 && v != floor_F(v))) {
         return __builtin_nan("");
     }
     const f64 a = fabs_F(x);
     const f64 even = v - 2.0 * floor_F(0.5 * v) == 0.0;
     const f64 sign = x < 0.0 && even ? -1.0 : 1.0;
-    if (a == 0.0) {
+    if (a == __builtin_inf()) {
+        return v < 1.0 || v == __builtin_inf() ? __builtin_nan("") : v == 1.0 ? 0x1.45f306dc9c883p-1 * sign :
+            __builtin_inf() * sign;
+    }
+    if (a == 0.0 || v == __builtin_inf()) {
         return 0.0;
     }
-    if (a == __builtin_inf()) {
-        return v < 1.0 ? 0.0 : v == 1.0 ? 0x1.45f306dc9c883p-1 * sign : __builtin_inf() * sign;
-    }
-    f64 total = 0;
     if (a < 25.0 + 0.5 * v) {
         f64 q = 0;
         f64 q_low = 0;
         q = ag_two_product_f64(-0.5 * a, 0.5 * a, &q_low);
         f64 term = 1.0;
         f64 term_low = 0.0;
-        total = 1.0;
+        f64 total = 1.0;
         f64 total_low = 0.0;
         for (i32 k = 1; k < 200; k++) {
             const f64 n = (f64)k + 0.5;
@@ -429,15 +452,8 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
         }
         return sign * ag_struve_factor_f64(v, 1.0, 1.5, a, 0x1.20dd750429b6dp+0 * total);
     }
-    total = 0.0;
-    for (i32 k = -50; k < 60; k++) {
-        const f64 s = 0.08 * (f64)k;
-        const f64 e = ag_exp_f64(-s);
-        const f64 t = ag_exp_f64(s - e);
-        const f64 value = ag_exp_f64((v - 0.5) * ag_log1p_f64(t * t) - a * t) * t * (1.0 + e);
-        total = total + value;
-    }
-    f64 size = 0.08 * 0x1.20dd750429b6dp+0 * total;
+    f64 size = 0x1.20dd750429b6dp+0 * (a > 60.0 && a > 2.0 * v ? ag_struve_far_f64(v, a) : ag_struve_integral_f64(v,
+        a));
     size = ag_struve_factor_f64(v, 0.0, 1.5, a, (v + 0.5) * size);
     const f64 y = v >= 0.0 ? ag_bessel_y_f64(v, a) : ag_struve_y_f64(v, a);
     return sign * (y + size);

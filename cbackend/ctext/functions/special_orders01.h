@@ -89,7 +89,8 @@ INLINE f64 ag_i_of_01_f64(f64 x, i32 is_1, i32 is_scaled)
     const f64 near = ag_exp_f64(a < 100.0 ? a : 100.0);
     const f64 grown = a < 100.0 ? near * large : half * large * half;
     const f64 scaled_size = a == __builtin_inf() ? 0.0 : a <= 8.0 ? small * ag_exp_f64(-a) : large;
-    const f64 size = is_scaled ? scaled_size : a > 800.0 ? __builtin_inf() : a <= 8.0 ? small : grown;
+    const f64 size = is_scaled ? scaled_size : a == __builtin_inf() ? __builtin_nan("") : a > 800.0 ? __builtin_inf()
+        : a <= 8.0 ? small : grown;
     return x != x ? x : is_1 && x < 0.0 ? -size : size;
 }
 

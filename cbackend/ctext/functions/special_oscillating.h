@@ -282,6 +282,20 @@ INLINE f64 ag_debye_decay_f64(f64 v, f64 x)
     return v * (ag_log_f64(ratio + root) - root / ratio);
 }
 
+/* J_v(x), or Y_v(x), for x - v > 1e5 and v > 1e5 by Debye's expansion where it oscillates (DLMF 10.19.6). */
+INLINE f64 ag_debye_wave_f64(f64 v, f64 x, i32 is_y)
+{
+    const f64 r = sqrt_F((x - v) * (x + v));
+    const f64 c = v / r;
+    const f64 q = c * c;
+    const f64 phase = r - v * ag_atan_f64(r / v) - 0.25 * 0x1.921fb54442d18p+1;
+    const f64 first = (3.0 + 5.0 * q) / (24.0 * r);
+    const f64 second = 1.0 - (81.0 + q * (462.0 + q * 385.0)) / (1152.0 * r * r);
+    const f64 wave = is_y ? ag_sin_f64(phase) * second - ag_cos_f64(phase) * first : ag_cos_f64(phase) * second +
+        ag_sin_f64(phase) * first;
+    return sqrt_F(0x1.45f306dc9c883p-1 / r) * wave;
+}
+
 /* J_v(x) for v >= 0 and x > 0. */
 static inline f64 ag_bessel_j_f64(f64 v, f64 x)
 {
@@ -297,10 +311,35 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
     if (x > 18.0 && v <= x && v < 100000.0) {
         return ag_risen_pair_f64(v, x, 0);
     }
+    if (v >= 100000.0 && x - v > 100000.0) {
+        return ag_debye_wave_f64(v, x, 0);
+    }
     f64 j = 0;
     f64 _y = 0;
     j = ag_jy_of_order_f64(v, x, &_y);
     return j;
+}
+
+/* Y_v(x) for v >= 0 and x < 1e-290, of the first terms of J_v and J_-v (DLMF 10.2.3). */
+static inline f64 ag_y_of_tiny_f64(f64 v, f64 x)
+{
+    if (v >= 1.0) {
+        return v == 1.0 ? -0x1.45f306dc9c883p-1 / x : -(ag_gamma_f64(v) / 0x1.921fb54442d18p+1 * pow_F(2.0, v)) *
+            pow_F(x, -v);
+    }
+    if (v >= 0.01) {
+        const f64 grown = pow_F(2.0, v) * pow_F(x, -v);
+        return -(ag_gamma_f64(v) * grown + ag_cos_f64(0x1.921fb54442d18p+1 * v) * ag_gamma_f64(-v) / grown) /
+            0x1.921fb54442d18p+1;
+    }
+    const f64 q = v * v;
+    const f64 size = 0x1.62e42fefa39efp-1 - ag_log_f64(x);
+    const f64 s = size - 0x1.2788cfc6fb619p-1 - q * (0x1.9a4d55beab2d7p-2 + q * 0x1.a8b9c17aa614ap-3);
+    const f64 m = q * (0x1.a51a6625307d3p-1 + q * (0x1.151322ac7d847p-2 + q * 0x1.5b40cb100c306p-3));
+    const f64 slope = v * s < 1e-09 ? s : ag_sinh_f64(v * s) / v;
+    const f64 sine = ag_sin_f64(0.5 * 0x1.921fb54442d18p+1 * v);
+    const f64 rest = v > 0.0 ? 2.0 * sine * sine / v * ag_exp_f64(m - v * s) : 0.0;
+    return -0x1.45f306dc9c883p-1 * slope * ag_exp_f64(m) - rest / 0x1.921fb54442d18p+1;
 }
 
 /* Y_v(x) for v >= 0 and x > 0. */
@@ -313,11 +352,13 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
         return ag_risen_pair_f64(v, x, 1);
     }
     if (x < 1e-290) {
-        return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : v == 1.0 ?
-            -0x1.45f306dc9c883p-1 / x : -__builtin_inf();
+        return ag_y_of_tiny_f64(v, x);
     }
     if (v > 100000.0 && v > x && ag_debye_decay_f64(v, x) > 1100.0) {
         return -__builtin_inf();
+    }
+    if (v >= 100000.0 && x - v > 100000.0) {
+        return ag_debye_wave_f64(v, x, 1);
     }
     f64 y = 0;
     ag_jy_of_order_f64(v, x, &y);
@@ -382,12 +423,12 @@ static inline f64 ag_of_negative_order_f64(f64 v, f64 x, i32 is_y)
    the absolute error stays, so that the relative one grows without a bound. */
 static inline f64 ag_jv_f64(f64 v, f64 x)
 {
-    if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || v == __builtin_inf() || v == -__builtin_inf()) {
+    const f64 a = fabs_F(x);
+    if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || a == __builtin_inf()) {
         return __builtin_nan("");
     }
-    const f64 a = fabs_F(x);
-    if (a == __builtin_inf()) {
-        return 0.0;
+    if (fabs_F(v) == __builtin_inf()) {
+        return x >= 0.0 ? 0.0 : __builtin_nan("");
     }
     if (a == 0.0) {
         return v == 0.0 ? 1.0 : v > 0.0 || v == floor_F(v) ? 0.0 : __builtin_inf();
@@ -400,11 +441,8 @@ static inline f64 ag_jv_f64(f64 v, f64 x)
    absolute error is at most 4e-16. */
 static inline f64 ag_yv_f64(f64 v, f64 x)
 {
-    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
+    if (v != v || x != x || x < 0.0 || x == __builtin_inf() || (fabs_F(v) == __builtin_inf() && x > 0.0)) {
         return __builtin_nan("");
-    }
-    if (x == __builtin_inf()) {
-        return 0.0;
     }
     if (x == 0.0) {
         return v >= 0.0 || !ag_is_odd_f64(v) ? -__builtin_inf() : __builtin_inf();

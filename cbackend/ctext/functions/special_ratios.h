@@ -248,8 +248,8 @@ static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
 {
     f64 total = 0;
     f64 p = 0;
+    f64 p_low = 0;
     if (b < 10.0) {
-        f64 p_low = 0;
         p = ag_beta_of_moderate_f64(a, b, &p_low);
         total = ag_log_f64(p) + p_low / p;
         return fabs_F(total) > 0.125 ? total : 0.0;
@@ -257,15 +257,16 @@ static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
     if (a >= 10.0) {
         return ag_log_beta_of_large_f64(a, b);
     }
-    if (a >= 1.0) {
-        p = ag_beta_by_powers_f64(a, b);
-        return p > 0.0 && p < 0.14 ? ag_log_f64(p) : 0.0;
-    }
     const f64 s = a + b;
-    f64 r = 0;
-    f64 r_low = 0;
-    r = ag_reciprocal_gamma_f64(a + 1.0, &r_low);
-    const f64 first = ag_log_f64(a) + (ag_log_f64(r) + r_low / r);
+    p = ag_short_reciprocal_f64(a);
+    p_low = 0.0;
+    if (a < 1.0) {
+        f64 r = 0;
+        f64 r_low = 0;
+        r = ag_reciprocal_gamma_f64(a + 1.0, &r_low);
+        p_low = __builtin_fma(a, r, -p) + a * r_low;
+    }
+    const f64 first = ag_log_f64(p) + p_low / p;
     const f64 second = a * ag_log_f64(s) + ((b - 0.5) * ag_log1p_f64(a / b) - a + (ag_stirling_f64(s) -
         ag_stirling_f64(b)));
     total = first + second;

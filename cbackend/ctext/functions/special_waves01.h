@@ -77,7 +77,7 @@ INLINE f64 ag_j_of_01_f64(f64 x, i32 is_1)
     POLYNOMIAL_AGAIN(f64, rest1, u, J1_SMALL);
     const f64 near = is_1 ? a * (0.5 - t * rest1) : 1.0 - t * rest0;
     const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 0);
-    return x < 5.0 ? near : x == __builtin_inf() ? 0.0 : far;
+    return x < 5.0 ? near : x == __builtin_inf() ? __builtin_nan("") : far;
 }
 
 /* Y of order 0 or 1. */
@@ -94,8 +94,8 @@ INLINE f64 ag_y_of_01_f64(f64 x, i32 is_1)
     const f64 first = a * (logarithm * (0.5 - t * rest1) + more1) - 0x1.45f306dc9c883p-1 / a;
     const f64 near = is_1 ? first : logarithm * (1.0 - t * rest0) + more0;
     const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 1);
-    return x < 0.0 ? __builtin_nan("") : x == 0.0 ? -__builtin_inf() : x < 5.0 ? near : x == __builtin_inf() ? 0.0 :
-        far;
+    return x < 0.0 ? __builtin_nan("") : x == 0.0 ? -__builtin_inf() : x < 5.0 ? near : x == __builtin_inf() ?
+        __builtin_nan("") : far;
 }
 
 /* The Bessel function of the first kind and order 0, within 16 ulp of the envelope sqrt(2 / (pi x)). */

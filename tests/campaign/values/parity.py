@@ -211,12 +211,32 @@ def standard_summary(outcomes: dict[str, str]) -> int:
     return int(bool(new or repaired))
 
 
+SPECIAL = {
+    "beta betaln huber kv kve pseudo_huber struve yv zeta": "NaN for NaN (SciPy: at some points a number or infinity)",
+    "airy": "the limits beyond 800 and at infinity (SciPy: NaN)",
+    "ive kve": "0 at infinity, as `i0e` and `k0e` of SciPy, and numbers where x is large (SciPy: NaN)",
+    "beta betaln": "limits for two large operands, 0 and minus infinity (SciPy: NaN)",
+    "zeta": "0 for a large or infinite power of 2 (SciPy: NaN)",
+    "pseudo_huber": "numbers where the squares of the operands leave the range (SciPy: NaN, or infinity)",
+    "fresnel": "the limits beyond 1e17 (SciPy: NaN)",
+    "iv jv kv yv": "numbers or infinities of the right sign for large orders and tiny x (SciPy: NaN, or 0)",
+    "j0 j1 y0 y1 jv yv struve": "the value of large x (SciPy: of 1e10 with 6 digits, of 1e300 with none)",
+    "struve": "NaN for orders of -1 and below (SciPy: values)",
+    "gammaincinv gammainccinv": "NaN outside of the domain (SciPy: 0 for some orders next to 0)",
+    "voigt_profile": "NaN or 0 for an infinite negative width (SciPy: infinities)",
+    "gamma": "subnormal numbers (SciPy: 0)",
+}
+"""Where SciPy's value is left on purpose; at all other special points it is SciPy's."""
+
+
 def page() -> str:
     """The text of docs/numpy_parity.md."""
     lines = ["## Calls that NumPy computes and Arignote refuses", "", "| function | refused |", "|---|---|"]
     lines += [f"| {_named(name)} | {'; '.join(dict.fromkeys(parts.values()))} |" for name, parts in REFUSED.items()]
     lines += ["", "## Calls with another value", "", "| function | difference |", "|---|---|"]
     lines += [f"| {_named(name)} | {reason} |" for name, (reason, _) in COMPUTED_OTHERWISE.items()]
+    lines += ["", "## Values of `T.special` that differ from SciPy's", "", "| function | difference |", "|---|---|"]
+    lines += [f"| {', '.join(f'`{name}`' for name in names.split())} | {reason} |" for names, reason in SPECIAL.items()]
     lines += ["", "## Calls that NumPy refuses and Arignote computes", "", "| function | call |", "|---|---|"]
     lines += [f"| {_named(name)} | {call} |" for name, call in COMPUTED_HERE.items()]
     lines += ["", "## Names of NumPy's main namespace that `T` lacks", "", "All others are there.", ""]

@@ -151,6 +151,19 @@ POINTS = [
     ("fresnel_c", (1e300,), 0.5), ("fresnel_s", (NAN,), NAN), ("owens_t", (NAN, 1.0), NAN),
     ("owens_t", (0.0, INF), 0.25), ("hyp1f1", (1.0, 0.0, 1.0), INF),
     ("hyp2f1", (1.0, 1.0, 2.0, 0.0), 1.0), ("struve", (1.0, 0.0), 0.0),
+    ("i0", (INF,), NAN), ("i1", (-INF,), NAN), ("iv", (1.5, INF), NAN), ("iv", (INF, 2.0), 0.0),
+    ("iv", (1e300, 2.0), 0.0),
+    ("j0", (-INF,), NAN), ("j1", (INF,), NAN), ("y0", (INF,), NAN), ("y1", (INF,), NAN), ("jv", (2.0, INF), NAN),
+    ("yv", (2.0, INF), NAN), ("jv", (INF, 2.0), 0.0), ("yv", (INF, 0.0), -INF), ("kv", (INF, 0.0), INF),
+    ("ive", (1.0, INF), 0.0), ("kve", (1.0, INF), 0.0), ("spence", (INF,), NAN), ("spence", (-INF,), NAN),
+    ("struve", (0.0, INF), NAN), ("struve", (INF, 1.0), 0.0), ("pseudo_huber", (1.0, INF), INF),
+    ("pseudo_huber", (2.0, 1e300), 2e300), ("pseudo_huber", (1e300, 2.0), 2.0), ("voigt_real", (INF, 1.0), 0.0),
+    ("voigt_real", (1.0, INF), 0.0), ("gammainc", (0.5, 1e300), 1.0), ("gammaincc", (0.5, 1e300), 0.0),
+    ("gammaincinv", (0.0, 1.0), INF), ("gammaincinv", (0.0, 0.0), 0.0), ("gammaincinv", (INF, 0.5), NAN),
+    ("gammainccinv", (0.0, 1.0), 0.0), ("gammainccinv", (INF, 0.5), NAN), ("betaln", (1.0, 1.0), 0.0),
+    ("betaln", (-1.0, 1.0), 0.0), ("betaln", (-1.0, -1.0), INF), ("betaln", (INF, -0.5), INF),
+    ("beta", (-1.0, 1.0), -1.0), ("beta", (INF, -0.5), -INF), ("beta", (-1.0, 2.0), INF), ("beta", (-1.0, -1.0), -INF),
+    ("betaincinv", (INF, 2.0, 0.0), 0.0), ("betaincinv", (INF, 2.0, 0.5), NAN), ("betainccinv", (2.0, INF, 0.0), 1.0),
 ]  # fmt: skip
 
 
@@ -161,6 +174,22 @@ def test_special_points():
         if not (got == expected or (np.isnan(got) and np.isnan(expected))):
             wrong.append((name, operands, float(got)))
     assert not wrong
+
+
+FAR = [
+    ("jv", (1e6, 2e6), -0.0003374721626), ("jv", (3e5, 9e5), -0.0004623688359),
+    ("yv", (0.5, 1e-300), -7.978845608028654e149), ("yv", (0.005, 1e-295), -1899.5635981624805),
+    ("struve", (1.0, 9e8), 0.6366343455051989), ("beta", (1e-300, 1e-300), 2e300),
+    ("struve", (3.0, 1e7), 4244131815784.088), ("beta", (-0.5, 1e300), -3.5449077018110322e150),
+    ("betaln", (1e300, 1e-300), 690.7755278982137), ("gammainccinv", (1e-20, 1e-20), 0.26473701045154513),
+]  # fmt: skip
+"""Values of mpmath far out, where a series or a number of steps once ended early."""
+
+
+def test_values_far_out():
+    for name, operands, expected in FAR:
+        got = SPECIAL[name].evaluate(*map(np.array, operands))[0]
+        np.testing.assert_allclose(got, expected, rtol=1e-9 if name == "jv" else 1e-14, err_msg=name)
 
 
 def test_order_range_and_inverses():
