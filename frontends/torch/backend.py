@@ -22,7 +22,7 @@ from ...ops.core.shared import Container, SharedVariable
 from ...ops.core.tensor import TensorVariable, as_tensor
 from ...ops.shapes.specify import specify_shape
 from .building import Conversion, ConversionError
-from .calls import CompiledGraph, Given, Held, Known, Number, Permuted, Whole, runner
+from .calls import CompiledGraph, Frozen, Given, Held, Known, Number, Permuted, Whole, runner
 from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, require_plain, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
@@ -142,19 +142,17 @@ class _Build:
     def _freezing(
         self, compiled: CompiledGraph, outputs: list[Any], results: list[Any], options: dict[str, Any]
     ) -> Any:
-        """Return the first call, which freezes the parameters that it is given."""
+        """Return the calls with parameters frozen, for each set of them that calls give."""
 
-        def first(args: list[Any]) -> list[Any]:
-            for h in self.held:
-                h.take(args[h.place])
+        def freezing() -> tuple[Any, Any]:
             if self.settings.quantize is None:
-                compiled.function = freeze(outputs, inputs=self.inputs, borrow=self.settings.borrow, **options)
+                found = freeze(outputs, inputs=self.inputs, borrow=self.settings.borrow, **options)
             else:
-                compiled.function = quantize(outputs, self._samples(), inputs=self.inputs, **options)
-            compiled.run = runner(compiled.function, self.passed, (), results)
-            return compiled.run(args)
+                found = quantize(outputs, self._samples(), inputs=self.inputs, **options)
+            compiled.function = found
+            return found, runner(found, self.passed, (), results)
 
-        return first
+        return Frozen(self.held, freezing)
 
     def _samples(self) -> list[tuple[Any, ...]]:
         """Return the arguments of typical calls as arrays."""

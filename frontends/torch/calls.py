@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -60,6 +61,10 @@ class Held:
         self.home = array_of(value)
         self.container.value = self.home if self.home.flags.carray else np.array(self.home, order="C")
 
+    def take_back(self, home: np.ndarray) -> None:
+        """Let the shared variable read an earlier array again."""
+        self.home = self.container.value = home
+
     @property
     def is_copy(self) -> bool:
         """Return whether the elements lie in another order in memory, so that each call copies them."""
@@ -81,23 +86,21 @@ def runner(
     `passed`: for each input of the function the place of its argument, and whether it is a tensor; `held`: the tensors
     that shared variables read; `results`: for each result of the graph how it is made, see `Result`.
     """
-    mutated = [h for h in held if h.mutated]
     arrays_of = _reader(passed)
     needs_args = any(type(r) is Given for r in results)
-    watching = _Watch(function, held)
+    watching = _Watch(function, held) if held else None
     one = len(results) == 1 and type(results[0]) is Whole
     as_is = all(type(r) is Whole for r in results)
     from_numpy, asarray = torch.from_numpy, np.asarray
 
     def run(args: list[Any]) -> list[Any]:
-        if held and not watching.holds(args):
-            watching.take(args)
-        arrays = arrays_of(args)
         kept = args[:] if needs_args else None
-        args.clear()
-        found = function(*arrays)
-        for h in mutated:
-            h.give_back()
+        if watching is not None:
+            found = watching.call(args, arrays_of)
+        else:
+            arrays = arrays_of(args)
+            args.clear()
+            found = function(*arrays)
         if one:
             return [from_numpy(asarray(found[0]))]
         if as_is:
@@ -125,29 +128,103 @@ def _reader(passed: Sequence[tuple[int, bool]]) -> Callable[[list[Any]], list[np
     return lambda args: [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
 
 
+class _Read(NamedTuple):
+    """The tensors that shared variables read: whether those of a call lie there, and the arrays over them."""
+
+    holds: Callable[[list[Any]], bool]
+    homes: list[np.ndarray]
+
+
 class _Watch:
-    """The tensors that shared variables read.  `holds`: whether those of a call lie where the last ones did."""
+    """Calls of a function whose shared variables read the tensors that a call gives.
+
+    PyTorch calls one graph with the parameters of several modules, from several threads as well.
+    """
 
     def __init__(self, function: Any, held: Sequence[Held]) -> None:
         self.function, self.held = function, held
-        self.places: list[int] = [h.place for h in held]
-        self.holds: Callable[[list[Any]], bool] = _never
+        self.mutated = [h for h in held if h.mutated]
+        self.lock = threading.Lock()
+        """The thread that has it changes what is read."""
+        self.read: _Read | None = None
+        """None while it changes."""
 
-    def take(self, args: list[Any]) -> None:
+    def call(self, args: list[Any], arrays_of: Callable[[list[Any]], list[np.ndarray]]) -> Any:
+        """Return the results for these arguments, a list that is emptied."""
+        read = self.read
+        if self.mutated or read is None or not read.holds(args):
+            return self._alone(args, arrays_of)
+        arrays = arrays_of(args)
+        args.clear()
+        found = self.function(*arrays)
+        return found if self.read is read else self._once_more(read, arrays)
+
+    def _alone(self, args: list[Any], arrays_of: Callable[[list[Any]], list[np.ndarray]]) -> Any:
+        """Return the results while no other thread changes what is read, or writes to it."""
+        with self.lock:
+            if self.read is None or not self.read.holds(args):
+                self._take(args)
+            arrays = arrays_of(args)
+            args.clear()
+            found = self.function(*arrays)
+            for h in self.mutated:
+                h.give_back()
+            return found
+
+    def _once_more(self, read: _Read, arrays: list[np.ndarray]) -> Any:
+        """Return the results of a call during which another thread changed what is read."""
+        with self.lock:
+            self.read = None
+            for h, home in zip(self.held, read.homes, strict=True):
+                h.take_back(home)
+            self.read = _Read(*read)  # another object, so that calls of other threads see the change
+            return self.function(*arrays)
+
+    def _take(self, args: list[Any]) -> None:
         """Let the shared variables read the tensors of this call from now on."""
+        self.read = None
         for h in self.held:
             h.take(args[h.place])
-        self.holds = _never if any(h.is_copy for h in self.held) else self._same_memory([h.pointer for h in self.held])
+        holds = _never if any(h.is_copy for h in self.held) else same_memory(self.function, self.held)
+        self.read = _Read(holds, [h.home for h in self.held])
 
-    def _same_memory(self, expected: list[int]) -> Callable[[list[Any]], bool]:
-        """Return whether tensors of a list lie there: a builtin, or a function of Python without a C compiler."""
-        memory = getattr(torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr", None)
-        types = (torch.Tensor, torch.nn.Parameter)
-        found = None if memory is None else self.function.executable.watch(self.places, expected, memory, types)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
-        several = _getter(self.places)
-        return lambda args: [*map(pointer_of, several(args))] == expected
+
+class Frozen:
+    """Calls of a graph whose parameters are constants: one function for each set of tensors that calls give."""
+
+    def __init__(self, held: Sequence[Held], freeze: Callable[[], tuple[Any, Callable[[list[Any]], Any]]]) -> None:
+        self.held, self.freeze = held, freeze
+        self.lock = threading.Lock()
+        self.known: list[tuple[Callable[[list[Any]], bool], Callable[[list[Any]], Any], list[torch.Tensor]]] = []
+        """For each set whether a call gives it, its function, and the tensors, whose memory stays theirs."""
+
+    def __call__(self, args: list[Any]) -> Any:
+        for holds, run, _ in self.known:
+            if holds(args):
+                return run(args)
+        with self.lock:
+            found = next((run for holds, run, _ in self.known if holds(args)), None) or self._added(args)
+        return found(args)
+
+    def _added(self, args: list[Any]) -> Callable[[list[Any]], Any]:
+        for h in self.held:
+            h.take(args[h.place])
+        function, run = self.freeze()
+        tensors = [args[h.place].detach() for h in self.held]
+        self.known = [*self.known, (same_memory(function, self.held), run, tensors)]
+        return run
+
+
+def same_memory(function: Any, held: Sequence[Held]) -> Callable[[list[Any]], bool]:
+    """Return whether tensors of a list lie where these do: a builtin, or a function of Python without a C compiler."""
+    places, expected = [h.place for h in held], [h.pointer for h in held]
+    memory = getattr(torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr", None)
+    types = (torch.Tensor, torch.nn.Parameter)
+    found = None if memory is None or not held else function.executable.watch(places, expected, memory, types)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    several = _getter(places)
+    return lambda args: [*map(pointer_of, several(args))] == expected
 
 
 def _never(args: list[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -113,3 +114,44 @@ def test_a_mask_with_another_number_of_rows_is_an_error() -> None:
     torch.testing.assert_close(compiled(fresh(), fresh() + 1), fresh() + 1)
     with pytest.raises(ValueError, match="index_put: the mask is true at 5 places, got 3 rows"):
         compiled(fresh(), torch.zeros(3, 4))
+
+
+class Layer(torch.nn.Module):
+    """A layer, several of which share one graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        return self.inner(x).tanh()
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_modules_of_one_class_keep_their_parameters(freeze: bool) -> None:
+    layers = [Layer() for _ in range(3)]
+    compiled = [torch.compile(layer, backend=arignote, options={"freeze": freeze}) for layer in layers]
+    with torch.no_grad():
+        for _ in range(2):
+            for run, layer in zip(compiled, layers, strict=True):
+                torch.testing.assert_close(run(fresh()), layer(fresh()))
+
+
+def test_threads_with_modules_of_one_class() -> None:
+    layers = [Layer() for _ in range(2)]
+    compiled = [torch.compile(layer, backend=arignote) for layer in layers]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        for _ in range(100):
+            if not torch.allclose(compiled[k](fresh()), layers[k](fresh()), atol=1e-6):
+                wrong.append(k)
+
+    for k in range(2):
+        compiled[k](fresh())
+    threads = [threading.Thread(target=work, args=(k % 2,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

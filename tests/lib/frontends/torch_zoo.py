@@ -420,6 +420,54 @@ HUGGING_FACE: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]
 }
 
 
+_EXPERTS = {**_GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+_DEEP = {
+    **_SMALL, "use_cache": False, "num_key_value_heads": 4, "n_routed_experts": 4, "num_experts_per_tok": 2,
+    "moe_intermediate_size": 16, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4,
+    "v_head_dim": 8, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1,
+}  # fmt: skip
+_BLOCKS = {"d_model": 32, "n_layers": 2, "n_heads": 4, "vocab_size": 99, "use_cache": False}
+_HEADED = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99, "use_cache": False}
+_ATTENTION = {"d_model": 32, "num_layers": 2, "attention_heads": 4, "vocab_size": 99, "use_cache": False}
+_MIXED = {
+    **_SMALL, "use_cache": False, "num_key_value_heads": 2, "num_experts": 2, "attn_layer_period": 2,
+    "attn_layer_offset": 1, "expert_layer_period": 2, "expert_layer_offset": 1, "use_mamba_kernels": False,
+    "mamba_d_state": 4,
+}  # fmt: skip
+LANGUAGE: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]] = {
+    "Gemma3Text": ("Model", {**_GROUPED, "sliding_window": 4}, _words),
+    "Qwen2Moe": ("ForCausalLM", {**_EXPERTS, "shared_expert_intermediate_size": 16}, _words),
+    "Qwen3Moe": ("ForCausalLM", _EXPERTS, _words),
+    "Olmo2": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "Olmoe": (
+        "ForCausalLM",
+        {**_SMALL, "use_cache": False, "num_experts": 4, "num_experts_per_tok": 2, "num_key_value_heads": 4},
+        _words,
+    ),
+    "Cohere2": ("ForCausalLM", {**_GROUPED, "sliding_window": 4}, _words),
+    "Starcoder2": ("ForCausalLM", _GROUPED, _words),
+    "Helium": ("ForCausalLM", _GROUPED, _words),
+    "Nemotron": ("ForCausalLM", _GROUPED, _words),
+    "GPTBigCode": ("ForCausalLM", _HEADED, _words),
+    "Mpt": ("ForCausalLM", _BLOCKS, _words),
+    "BioGpt": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "XGLM": ("ForCausalLM", {**_ATTENTION, "ffn_dim": 64}, _words),
+    "DeepseekV2": ("ForCausalLM", _DEEP, _words),
+    "DeepseekV3": ("ForCausalLM", _DEEP, _words),
+    "Jamba": ("ForCausalLM", _MIXED, _words),
+    "FalconMamba": (
+        "Model",
+        {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 99, "state_size": 4, "use_cache": False},
+        _words,
+    ),
+    "Lfm2": ("ForCausalLM", {**_GROUPED, "layer_types": ["conv", "full_attention"]}, _words),
+    "Glm": ("ForCausalLM", {**_GROUPED, "partial_rotary_factor": 0.5}, _words),
+    "SmolLM3": ("ForCausalLM", _GROUPED, _words),
+    "Persimmon": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+}
+"""Language models of the last years."""
+
+
 def _hugging_face(name: str, kind: str, sizes: dict[str, Any], given: Callable[[], dict[str, Any]]) -> Maker:
     def make() -> Network:
         models()
@@ -435,6 +483,6 @@ def _hugging_face(name: str, kind: str, sizes: dict[str, Any], given: Callable[[
 TABLE: dict[str, Maker] = {
     **{f"torchvision.{name}": make for name, make in TORCHVISION.items()},
     **TIMM,
-    **{f"transformers.{name}{case[0]}": _hugging_face(name, *case) for name, case in HUGGING_FACE.items()},
+    **{f"transformers.{name}{case[0]}": _hugging_face(name, *case) for name, case in (HUGGING_FACE | LANGUAGE).items()},
 }
 """Every network by name: package, part, model."""
