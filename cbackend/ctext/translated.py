@@ -86,6 +86,12 @@ class _Unrolled(ast.NodeTransformer):
         ]
 
 
+def _is_whole(node: ast.expr) -> bool:
+    """Whether an operand is written as a whole number."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
 class _Bound(ast.NodeTransformer):
     """A tree with numbers in place of names."""
 
@@ -305,6 +311,8 @@ class _Function:
             return f"-({inner})" if inner.startswith("-") else f"-{inner}", 7
         if isinstance(node, ast.BinOp):
             sign, binding = _OPERATORS[type(node.op)]
+            if isinstance(node.op, ast.Div) and _is_whole(node.left) and _is_whole(node.right):
+                raise SyntaxError(f"{ast.unparse(node)}: C divides whole numbers without a rest; write one as a float")
             return f"{self._text(node.left, binding)} {sign} {self._text(node.right, binding + 1)}", binding
         if isinstance(node, ast.BoolOp):
             sign, binding = _OPERATORS[type(node.op)]

@@ -24,6 +24,7 @@ from .parts import (
 )
 from .ratios import beta_by_powers, beta_of_moderate, short_beta_factor, short_log_beta
 from .scalars import (
+    EULER,
     digamma_of,
     exp,
     expm1,
@@ -256,6 +257,39 @@ def beta_series(a: float, b: float, x: float) -> float:
 
 
 @scalar
+def log1p_rest(x: float) -> float:
+    """log1p(x) - x, for |x| < 0.01 to the last bits."""
+    if fabs(x) > 0.1:
+        return log1p(x) - x
+    square = x * x
+    return square * (
+        x / 3.0 - 0.5 + square * (x / 5.0 - 0.25 + square * (x / 7.0 - 1.0 / 6.0 + square * (x / 9.0 - 0.125)))
+    )
+
+
+@scalar
+def beta_of_large(a: float, b: float, x: float, y: float, mean_part: float) -> float:
+    """I_x(a, b) for a and b above 1e6 and x up to the mean, where mean_part is a - (a + b) x.
+
+    The density at x times the integral in t = x (1 - w), by the trapezoidal rule in s: w = scale exp(s - exp(-s)).
+    """
+    ratio = x / y
+    slope = (mean_part - 1.0 + 2.0 * x) / y
+    bend = (a - 1.0) + (b - 1.0) * ratio * ratio
+    scale = 2.0 / (fabs(slope) + sqrt(slope * slope + 2.0 * bend))
+    total = 0.0
+    for k in range(76):
+        s = 0.1 * float(k) - 3.6
+        inner = exp(-s)
+        w = scale * exp(s - inner)
+        height = exp((a - 1.0) * log1p_rest(-w) + (b - 1.0) * log1p_rest(w * ratio) - slope * w)
+        total = total + height * w * (1.0 + inner)
+    power = a * log1p_rest(-mean_part / a) + b * log1p_rest(mean_part / b)
+    corrected = (1.0 / (a + b) - 1.0 / a - 1.0 / b) / 12.0
+    return exp(power + corrected) * sqrt(b / (a + b) * a / TWO_PI) * (0.1 * total / y)
+
+
+@scalar
 def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> float:
     """The same as `beta_series` by the continued fraction from its end on, for x up to the mean a / (a + b), b > 1.
 
@@ -308,12 +342,15 @@ def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, fl
         total = total + term / (a + n)
         if fabs(term) < least * n:
             break
-    if a > 1e-100 and b < LOG_GAMMA_START:
+    if a < 1e-16:  # the first order in a, of which nothing cancels
+        growth = expm1(a * (log(x) + EULER + digamma_of(1.0 + b)) - log1p(a / b))
+        return (1.0 + growth) * (1.0 + a * total), -growth - (1.0 + growth) * (a * total)
+    if b < LOG_GAMMA_START:
         p, p_low = beta_of_moderate(a, b)
         quick = power(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total)
         if quick < 0.6 or rough > 0.0:
             return quick, 1.0 - quick
-    if a > 1e-100 and b >= LOG_GAMMA_START:
+    if b >= LOG_GAMMA_START:
         p = beta_by_powers(a, b)
         quick = power(x, a) / (a * p) * (1.0 + a * total) if p > 0.0 else 1.0
         if quick < 0.6 or (rough > 0.0 and p > 0.0):
@@ -341,6 +378,8 @@ def beta_of_tail(a: float, b: float, y: float) -> float:
     z, z_low = times_parts(z, z_low, -t, -t_low)
     _lower, upper = incomplete_gamma(b, z)
     size = gamma_factor(b, z) * b
+    if size == 0.0:
+        return 0.0
     upper = upper - size * (z_low / z)
     # gamma(a + b) / (gamma(a) t**b)
     e, e_low = log_gamma_parts(b, 0.0)
@@ -400,8 +439,12 @@ def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float, rou
             s, s_low = two_sum(a, b)
             s, s_low = times_parts(s, s_low, x, 0.0)
             s, s_low = plus_parts(a, 0.0, -s, -s_low)
-            got = given if given > 0.0 else beta_factor(p, q, u, v)
-            got = got * beta_fraction(p, q, u, v, -s if swapped else s)
+            s = -s if swapped else s
+            if p > 1e6 and q > 1e6:
+                got = beta_of_large(p, q, u, v, s)
+            else:
+                got = given if given > 0.0 else beta_factor(p, q, u, v)
+                got = got * beta_fraction(p, q, u, v, s)
         got = 1.0 if got > 1.0 else got
         rest = 1.0 - got
     if swapped:

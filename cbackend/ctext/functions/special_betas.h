@@ -279,6 +279,39 @@ static inline f64 ag_beta_series_f64(f64 a, f64 b, f64 x)
     return (total + low) / a;
 }
 
+/* log1p(x) - x, for |x| < 0.01 to the last bits. */
+static inline f64 ag_log1p_rest_f64(f64 x)
+{
+    if (fabs_F(x) > 0.1) {
+        return ag_log1p_f64(x) - x;
+    }
+    const f64 square = x * x;
+    return square * (x / 3.0 - 0.5 + square * (x / 5.0 - 0.25 + square * (x / 7.0 - 1.0 / 6.0 + square * (x / 9.0 -
+        0.125))));
+}
+
+/* I_x(a, b) for a and b above 1e6 and x up to the mean, where mean_part is a - (a + b) x. The density at x times
+   the integral in t = x (1 - w), by the trapezoidal rule in s: w = scale exp(s - exp(-s)). */
+static inline f64 ag_beta_of_large_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part)
+{
+    const f64 ratio = x / y;
+    const f64 slope = (mean_part - 1.0 + 2.0 * x) / y;
+    const f64 bend = a - 1.0 + (b - 1.0) * ratio * ratio;
+    const f64 scale = 2.0 / (fabs_F(slope) + sqrt_F(slope * slope + 2.0 * bend));
+    f64 total = 0.0;
+    for (i32 k = 0; k < 76; k++) {
+        const f64 s = 0.1 * (f64)k - 3.6;
+        const f64 inner = ag_exp_f64(-s);
+        const f64 w = scale * ag_exp_f64(s - inner);
+        const f64 height = ag_exp_f64((a - 1.0) * ag_log1p_rest_f64(-w) + (b - 1.0) * ag_log1p_rest_f64(w * ratio) -
+            slope * w);
+        total = total + height * w * (1.0 + inner);
+    }
+    const f64 power = a * ag_log1p_rest_f64(-mean_part / a) + b * ag_log1p_rest_f64(mean_part / b);
+    const f64 corrected = (1.0 / (a + b) - 1.0 / a - 1.0 / b) / 12.0;
+    return ag_exp_f64(power + corrected) * sqrt_F(b / (a + b) * a / 0x1.921fb54442d18p+2) * (0.1 * total / y);
+}
+
 /* The same as `beta_series` by the continued fraction from its end on, for x up to the mean a / (a + b), b > 1.
    mean_part is a - (a + b) x. The number of terms was fitted: it is largest at the mean. */
 static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part)
@@ -332,10 +365,17 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 *seco
             break;
         }
     }
+    f64 growth = 0;
+    if (a < 1e-16) {
+        growth = ag_expm1_f64(a * (ag_log_f64(x) + 0x1.2788cfc6fb619p-1 + ag_digamma_f64(1.0 + b)) - ag_log1p_f64(a /
+            b));
+        *second = -growth - (1.0 + growth) * (a * total);
+        return (1.0 + growth) * (1.0 + a * total);
+    }
     f64 quick = 0;
     f64 p = 0;
     f64 p_low = 0;
-    if (a > 1e-100 && b < 10.0) {
+    if (b < 10.0) {
         p = ag_beta_of_moderate_f64(a, b, &p_low);
         quick = pow_F(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total);
         if (quick < 0.6 || rough > 0.0) {
@@ -343,7 +383,7 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 *seco
             return quick;
         }
     }
-    if (a > 1e-100 && b >= 10.0) {
+    if (b >= 10.0) {
         p = ag_beta_by_powers_f64(a, b);
         quick = p > 0.0 ? pow_F(x, a) / (a * p) * (1.0 + a * total) : 1.0;
         if (quick < 0.6 || (rough > 0.0 && p > 0.0)) {
@@ -359,7 +399,7 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 *seco
     e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
     p = ag_log_in_parts_f64(a, 0.0, &p_low);
     e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
-    const f64 growth = ag_expm1_f64(e) + ag_exp_f64(e) * e_low;
+    growth = ag_expm1_f64(e) + ag_exp_f64(e) * e_low;
     const f64 rest = -growth - ag_exp_f64(e) * (a * total);
     *second = rest;
     return ag_exp_f64(e) * (1.0 + e_low) * (1.0 + a * total);
@@ -380,6 +420,9 @@ static inline f64 ag_beta_of_tail_f64(f64 a, f64 b, f64 y)
     f64 upper = 0;
     ag_incomplete_gamma_f64(b, z, &upper);
     const f64 size = ag_gamma_factor_f64(b, z) * b;
+    if (size == 0.0) {
+        return 0.0;
+    }
     upper = upper - size * (z_low / z);
     f64 e = 0;
     f64 e_low = 0;
@@ -446,8 +489,14 @@ static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 give
                     s = ag_two_sum_f64(a, b, &s_low);
                     s = ag_times_parts_f64(s, s_low, x, 0.0, &s_low);
                     s = ag_plus_parts_f64(a, 0.0, -s, -s_low, &s_low);
-                    got = given > 0.0 ? given : ag_beta_factor_f64(p, q, u, v);
-                    got = got * ag_beta_fraction_f64(p, q, u, v, swapped ? -s : s);
+                    s = swapped ? -s : s;
+                    if (p > 1000000.0 && q > 1000000.0) {
+                        got = ag_beta_of_large_f64(p, q, u, v, s);
+                    }
+                    else {
+                        got = given > 0.0 ? given : ag_beta_factor_f64(p, q, u, v);
+                        got = got * ag_beta_fraction_f64(p, q, u, v, s);
+                    }
                 }
             }
             got = got > 1.0 ? 1.0 : got;
