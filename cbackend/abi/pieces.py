@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from ...record import record
 
-_BETWEEN = re.compile(r"\n\n+(?=[^\s}])")
-_COMMENT = re.compile(r"/\*.*?\*/", re.S)
-_ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\) *")
-_DEFINED = re.compile(r"^(?:} (\w+);|enum {(.*?)}|(?![ #{}]).*?\b(\w+)\()", re.M)
+_BETWEEN = r"\n\n+(?=[^\s}])"  # patterns are compiled where C is put together, not at import
+_COMMENT = r"(?s)/\*.*?\*/"
+_ATTRIBUTE = r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\) *"
+_DEFINED = r"(?m)^(?:} (\w+);|enum {(.*?)}|(?![ #{}]).*?\b(\w+)\()"
 
 
 @record
@@ -31,9 +31,9 @@ class Piece:
 
 def pieces(text: str) -> Iterator[Piece]:
     """Yield the pieces of a C text that define a function or a type; includes and lone types have no name."""
-    for piece in _BETWEEN.split(text.strip("\n")):
-        bare = _ATTRIBUTE.sub("", _COMMENT.sub("", piece))
-        names = tuple(dict.fromkeys(name for found in _DEFINED.findall(bare) for name in _names(*found)))
+    for piece in re.split(_BETWEEN, text.strip("\n")):
+        bare = re.sub(_ATTRIBUTE, "", re.sub(_COMMENT, "", piece))
+        names = tuple(dict.fromkeys(name for found in re.findall(_DEFINED, bare) for name in _names(*found)))
         if names:
             yield Piece(names, piece + "\n")
 

@@ -39,10 +39,10 @@ _DTYPES = {
 }  # fmt: skip
 """The dtypes of each letter."""
 _OWN_DTYPE = {"f32": "float32", "f64": "float64"}
-_DEFINED = re.compile(r"^#define ([A-Z]\w+) +((?:[^\\\n]|\\\n)+)", re.M)
-_WORD = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
-_LIBRARY = re.compile(r"\b(?!ag_)([a-z][a-z0-9]*)_[FC]\b")
-_LETTER = re.compile(r"(?<![A-Za-z0-9])([FINZECSU])(?![A-Za-z0-9_])")
+_DEFINED = r"(?m)^#define ([A-Z]\w+) +((?:[^\\\n]|\\\n)+)"  # compiled with the first helper, not at import
+_WORD = r"\b[A-Z][A-Z0-9_]+\b"
+_LIBRARY = r"\b(?!ag_)([a-z][a-z0-9]*)_[FC]\b"
+_LETTER = r"(?<![A-Za-z0-9])([FINZECSU])(?![A-Za-z0-9_])"
 
 
 @record
@@ -60,7 +60,7 @@ class _Source:
         text = self.text
         if self.dtype:
             text = spelled_out(text, words.__getitem__, C_TYPES[self.dtype])
-        text = _WORD.sub(lambda found: words.get(found[0], found[0]), text)
+        text = re.sub(_WORD, lambda found: words.get(found[0], found[0]), text)
         return Helper(self.name, _typed(text, self.dtype) if self.dtype else text)
 
 
@@ -134,7 +134,7 @@ def _text(file: str) -> str:
 def _read(file: str) -> Iterator[_Source]:
     """Yield the helpers of a header: of each piece one for each dtype."""
     text = _text(file)
-    words = dict(_DEFINED.findall(text))
+    words = dict(re.findall(_DEFINED, text))
     for piece in pieces(text):
         stem, _, own = piece.name.rpartition("_")
         for dtype in _DTYPES.get(own, ()):
@@ -150,7 +150,7 @@ def _words(dtype: str) -> Mapping[str, str]:
     words = {"INLINE": INLINE}
     own = {"complex64": "f32", "complex128": "f64"}.get(dtype) or (C_TYPES[dtype] if dtype else "")
     if own in _OWN_DTYPE:
-        words |= dict(_DEFINED.findall(_text(own)))
+        words |= dict(re.findall(_DEFINED, _text(own)))
     elif dtype:
         words["WIDTH"] = own[1:]
     return words
@@ -162,5 +162,5 @@ def _typed(text: str, dtype: str) -> str:
     types = dict.fromkeys("INZEC", own) | {"F": own, "S": storage_type(dtype), "U": f"u{own[1:]}"}
     if dtype.startswith("complex"):
         types["F"] = "f32" if dtype == "complex64" else "f64"
-    text = _LIBRARY.sub(rf"\1{suffix(dtype)}", text)
-    return _LETTER.sub(lambda found: types[found[1]], text)
+    text = re.sub(_LIBRARY, rf"\1{suffix(dtype)}", text)
+    return re.sub(_LETTER, lambda found: types[found[1]], text)

@@ -136,6 +136,8 @@ static i64 pack_eight_columns(const half *x, i64 across, i64 words, number_bits 
     if ((__UINTPTR_TYPE__)x % sizeof(REAL) || across % 2) return 0;
     for (i64 i = 0; i < 8; i++) column[i] = (const REAL *)(x + i * across);
     for (; w + 8 <= words; w += 8) transpose_eight(column, w, w + 4, (REAL *)to + w * width, width);
+#else
+    (void)x, (void)across, (void)words, (void)to, (void)width;
 #endif
     return w;
 }

@@ -85,7 +85,7 @@ static void sum_neighbours_singly(const void *context, const REAL *x, REAL *y, i
         }
 }
 
-static void sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
+static __attribute__((unused)) void sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     const i64 total = of->lengths[0] * of->lengths[1];
