@@ -267,7 +267,7 @@ def fresnel_of(x: float, is_s: int) -> float:
     near_c = polynomial(FRESNEL_C, u)
     near = b * square * near_s if is_s else b * near_c
     a = size if size > 1.6 else 1.6
-    a = a if a < 1e8 else 1e8
+    a = a if a < 1e17 else 1e17
     square, low = two_product(a, a)
     v = 11.12 / (square + 3.0) - 1.0
     f = polynomial(FRESNEL_F, v)
@@ -275,10 +275,14 @@ def fresnel_of(x: float, is_s: int) -> float:
     per_angle = 1.0 / (PI * a)
     f = f * per_angle
     g = g * per_angle * per_angle / a
-    # the angle pi a**2 / 2 in quarters of a turn: a whole number and the rest w
+    # the angle pi a**2 / 2 in quarters of a turn: a whole number and the rest w, of which `low` has many for large a
     turns = square - 4.0 * floor(0.25 * square)
-    quarter = rint(turns)
-    w = (turns - quarter) + low
+    low = low - 4.0 * rint(0.25 * low)
+    quarter = rint(turns) + rint(low)
+    w = (turns - rint(turns)) + (low - rint(low))
+    quarter = quarter + rint(w)
+    quarter = quarter - 4.0 * floor(0.25 * quarter)
+    w = w - rint(w)
     q = w * w
     c = polynomial(COSINE_OF_QUARTERS, q)
     s = polynomial(SINE_OF_QUARTERS, q)
@@ -289,7 +293,7 @@ def fresnel_of(x: float, is_s: int) -> float:
     sine = c if is_odd else s
     sine = -sine if quarter == 2.0 or quarter == 3.0 else sine
     rest = f * cosine + g * sine if is_s else g * cosine - f * sine
-    return near if size < 1.6 else 0.5 if size > 1e8 else 0.5 - rest
+    return near if size < 1.6 else 0.5 if size > 1e17 else 0.5 - rest
 
 
 @scalar

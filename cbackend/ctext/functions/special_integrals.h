@@ -235,7 +235,7 @@ INLINE f64 ag_fresnel_of_f64(f64 x, i32 is_s)
     POLYNOMIAL_AGAIN(f64, near_c, u, FRESNEL_C);
     const f64 near = is_s ? b * square * near_s : b * near_c;
     f64 a = size > 1.6 ? size : 1.6;
-    a = a < 100000000.0 ? a : 100000000.0;
+    a = a < 1e+17 ? a : 1e+17;
     f64 low = 0;
     square = ag_two_product_f64(a, a, &low);
     const f64 v = 11.12 / (square + 3.0) - 1.0;
@@ -245,8 +245,12 @@ INLINE f64 ag_fresnel_of_f64(f64 x, i32 is_s)
     f = f * per_angle;
     g = g * per_angle * per_angle / a;
     const f64 turns = square - 4.0 * floor_F(0.25 * square);
-    const f64 quarter = rint_F(turns);
-    const f64 w = turns - quarter + low;
+    low = low - 4.0 * rint_F(0.25 * low);
+    f64 quarter = rint_F(turns) + rint_F(low);
+    f64 w = turns - rint_F(turns) + (low - rint_F(low));
+    quarter = quarter + rint_F(w);
+    quarter = quarter - 4.0 * floor_F(0.25 * quarter);
+    w = w - rint_F(w);
     const f64 q = w * w;
     POLYNOMIAL(f64, c, q, COSINE_OF_QUARTERS);
     POLYNOMIAL_AGAIN(f64, s, q, SINE_OF_QUARTERS);
@@ -257,7 +261,7 @@ INLINE f64 ag_fresnel_of_f64(f64 x, i32 is_s)
     f64 sine = is_odd ? c : s;
     sine = quarter == 2.0 || quarter == 3.0 ? -sine : sine;
     const f64 rest = is_s ? f * cosine + g * sine : g * cosine - f * sine;
-    return size < 1.6 ? near : size > 100000000.0 ? 0.5 : 0.5 - rest;
+    return size < 1.6 ? near : size > 1e+17 ? 0.5 : 0.5 - rest;
 }
 
 /* Fresnel's integral of sin(pi t**2 / 2) from 0 to x, within 8 ulp. */

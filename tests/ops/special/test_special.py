@@ -182,8 +182,11 @@ FAR = [
     ("struve", (1.0, 9e8), 0.6366343455051989), ("beta", (1e-300, 1e-300), 2e300),
     ("struve", (3.0, 1e7), 4244131815784.088), ("beta", (-0.5, 1e300), -3.5449077018110322e150),
     ("betaln", (1e300, 1e-300), 690.7755278982137), ("gammainccinv", (1e-20, 1e-20), 0.26473701045154513),
+    ("fresnel_s", (1e9 + 0.3,), 0.4999999998656333), ("fresnel_c", (1e9 + 0.3,), 0.5000000002885598),
+    ("fresnel_s", (1e8 + 0.3,), 0.4999999977706878), ("fresnel_c", (1e8 + 0.3,), 0.49999999772793363),
 ]  # fmt: skip
-"""Values of mpmath far out, where a series or a number of steps once ended early."""
+"""Values far out, where a series or a number of steps once ended early: of mpmath, of SciPy (gammainccinv), by Debye's
+expansion to ten digits (jv), and gamma(-1/2) 1e150 (beta)."""
 
 
 def test_values_far_out():
