@@ -47,12 +47,10 @@ class Group:
 # -ftree-loop-vectorize gcc leaves the others, and takes a fifth to a third less time.  Each of these is felt somewhere:
 # loops that write zeros become calls of memset, not vector code (a seventh of the time for sums of columns).  The
 # dominator pass takes 15 % of the time and leaves inner loops as they are but for a move between registers; without
-# -fivopts a softmax takes 1.13 times as long.  -fexpensive-optimizations costs 6 to 9 %, and is what ends functions by
-# vzeroupper: without it SSE code of other libraries takes two to three times as long after one of ours.  clang leaves
-# out at -O1 what gcc does there.
+# -fivopts a softmax takes 1.13 times as long.  clang leaves out at -O1 what gcc does there.
 GCC = Group((
     "-O1", "-fvect-cost-model=dynamic", "-fgcse", "-ftree-pre", "-ftree-loop-distribute-patterns",
-    "-fno-tree-dominator-opts", "-fexpensive-optimizations",
+    "-fno-tree-dominator-opts",
 ))  # fmt: skip
 CLANG = Group(("-O2", "-ftree-vectorize"))
 OPTIONAL = (

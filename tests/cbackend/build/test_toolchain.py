@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -59,23 +58,6 @@ def test_relative_path_entries_find_no_compiler(tmp_path, cache, monkeypatch):
 
 
 # ---- What the flags promise ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs an x86 processor")
-def test_functions_end_with_clean_vector_registers(toolchain, tmp_path):
-    """Otherwise SSE code of other libraries is slow afterwards."""
-    (tmp_path / "code.c").write_text("""
-void scaled(long n, const double *x, double *y)
-{
-#pragma omp simd
-    for (long i = 0; i < n; i++) y[i] = 2 * x[i];
-}
-""")
-    command = [*toolchain.command, *toolchain.flags, "-mavx2", "-S", "code.c", "-o", "code.s"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    text = (tmp_path / "code.s").read_text()
-    assert "ymm" in text or "zmm" in text
-    assert "vzeroupper" in text
 
 
 @pytest.mark.parametrize("line", ["char *p[] = {x};", "char *p = *x;"])
