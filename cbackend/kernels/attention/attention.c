@@ -13,28 +13,6 @@ typedef struct panels {
 
 static const batched_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
 
-/* Replace rows of `width` scores, whole vectors, by exponentials; update top and total of each row. */
-static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
-{
-    for (i64 i = 0; i < rows; i++, scores += width, y += e) {
-        vector found = *(const vector *)scores, sums = {0};
-        for (i64 j = LANES; j < width; j += LANES) found = greater(*(const vector *)(scores + j), found);
-        REAL above = folded(1, found);
-        above = above > top[i] ? above : top[i]; /* inf makes the row NaN, by inf - inf */
-        const vector from = above - (vector){0};
-        for (i64 j = 0; j < width; j += LANES) {
-            const vector x = exponential(*(const vector *)(scores + j) - from);
-            *(vector *)(scores + j) = x, sums += x;
-        }
-        if (above > top[i]) {
-            const REAL factor = exponential(top[i] - from)[0];
-            if (total[i] != 0) multiply_numbers(e, y, factor);
-            total[i] *= factor, top[i] = above;
-        }
-        total[i] += folded(0, sums);
-    }
-}
-
 /* c += a @ b for `rows` rows; b is in panels, or in place for few rows. */
 static void add_to(const attention *work, product x)
 {

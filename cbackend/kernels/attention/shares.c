@@ -166,6 +166,33 @@ INLINE void hide_rest(const queries *at, i64 rows, i64 width)
         for (i64 j = at->keys; j < width; j++) at->scores[i * width + j] = -(REAL)__builtin_inff();
 }
 
+#ifndef STORE_WEIGHTS /* words.c rounds them */
+#define STORE_WEIGHTS(scores, j, x) (*(vector *)((scores) + (j)) = (x))
+#endif
+
+/* Replace rows of `width` scores, whole vectors, by exponentials; update top, total and sums y of each row. */
+static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
+{
+    for (i64 i = 0; i < rows; i++, scores += width, y += e) {
+        vector found = *(const vector *)scores, sums = {0};
+        for (i64 j = LANES; j < width; j += LANES) found = greater(*(const vector *)(scores + j), found);
+        REAL above = folded(1, found);
+        above = above > top[i] ? above : top[i]; /* inf makes the row NaN, by inf - inf */
+        const vector from = above - (vector){0};
+        for (i64 j = 0; j < width; j += LANES) {
+            vector x = exponential(*(const vector *)(scores + j) - from);
+            STORE_WEIGHTS(scores, j, x);
+            sums += x;
+        }
+        if (above > top[i]) {
+            const REAL factor = exponential(top[i] - from)[0];
+            if (total[i] != 0) multiply_numbers(e, y, factor);
+            total[i] *= factor, top[i] = above;
+        }
+        total[i] += folded(0, sums);
+    }
+}
+
 /* Begin the rows of a task; return whether a mask hides scores with -inf. */
 static i32 begin_rows(queries *at)
 {

@@ -8,6 +8,7 @@
    Scores, masks, exponentials and sums are float; a row is divided by the sum of its rounded exponentials. */
 #pragma once
 #include "../products/halves.c"
+#define STORE_WEIGHTS(scores, j, x) ((x) = nearest_halves(x), store_halves((half *)(scores) + (j), x))
 #include "shares.c"
 
 #if defined(__AVX512F__)
@@ -177,28 +178,6 @@ static i32 pack_words(const half *x, i64 down, i64 across, i64 deep, i64 count, 
     return !infinite;
 }
 
-/* Replace rows of `width` scores, whole vectors, by exponentials of 16 bits; update top, total and sums of each row. */
-static void weigh_words(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
-{
-    for (i64 i = 0; i < rows; i++, scores += width, y += e) {
-        vector found = *(const vector *)scores, sums = {0};
-        for (i64 j = LANES; j < width; j += LANES) found = greater(*(const vector *)(scores + j), found);
-        REAL above = folded(1, found);
-        above = above > top[i] ? above : top[i]; /* inf makes the row NaN, by inf - inf */
-        const vector from = above - (vector){0};
-        for (i64 j = 0; j < width; j += LANES) {
-            const vector x = nearest_halves(exponential(*(const vector *)(scores + j) - from));
-            store_halves((half *)scores + j, x), sums += x;
-        }
-        if (above > top[i]) {
-            const REAL factor = exponential(top[i] - from)[0];
-            if (total[i] != 0) multiply_numbers(e, y, factor);
-            total[i] *= factor, top[i] = above;
-        }
-        total[i] += folded(0, sums);
-    }
-}
-
 static void attend_word_rows(queries *at)
 {
     const ag_attention *of = at->work->of;
@@ -224,7 +203,7 @@ static void attend_word_rows(queries *at)
             hide_rest(at, rows, width);
             if (at->mask) apply_mask(at, row, rows, width);
             if (at->added) add_mask(at, row, rows, width);
-            weigh_words(rows, width, at->scores, at->top + row, at->total + row, sums + row * wide, wide);
+            weigh(rows, width, at->scores, at->top + row, at->total + row, sums + row * wide, wide);
             part = (word_tile){.a = at->scores, .b = v, .a_step = width, .words = parts(at->keys, 2), .adds = 1};
             part.c = sums + row * wide, part.c_step = wide;
             multiply_words(part, rows, wide);
