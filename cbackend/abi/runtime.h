@@ -98,6 +98,7 @@ typedef struct ag_runtime {
     void *(*output)(struct ag_call *call, i32 k, i32 at, i32 output_rank, i64 item, i32 rank, const i64 *n);
     i32 (*finish)(struct ag_call *call, void *data, i32 k, i32 at, i32 rank, const i64 *n);
     void (*finish_strides)(struct ag_call *call, i32 at, i32 rank, const i64 *strides);
+    void (*clear_upper_halves)(void);
     void (*leave)(const struct ag_runtime *rt, const struct ag_call *call, i32 outcome, i32 buffers, void *const *b,
                   i32 outputs, void *const *o, i32 first);
     void (*order)(const struct ag_call *call, i32 rank, const i64 *n, i32 operands, const i64 *strides, i64 *ordered);

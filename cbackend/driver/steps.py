@@ -313,6 +313,7 @@ class StepText:
         values, sizes = f"arrays{step.site}", f"lengths{step.site}"
         yield f"void *{values}[] = {{{', '.join(arrays)}}};"
         yield f"i64 {sizes}[] = {{{', '.join(lengths)}}};"
+        yield f"{self.helper('ag_clear_upper_halves')}();"
         yield f"if (call->host(call, {self.base + step.site}, {values}, {sizes}, {self.vector(strides)}))"
         yield "    " + self.failed(f"{int(Outcome.HOST)} /* HOST */", step.site)
         yield from (f"{self.new(name)} = {values}[{k}];" for k, name in enumerate(step.results, start=len(step.reads)))

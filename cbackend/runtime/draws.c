@@ -15,7 +15,6 @@
 EXPORT void ag_blas_install(ag_draw_table *entries, void *const *found, i32 takes_wide, i64 quiet)
 {
     (void)takes_wide, (void)quiet;
-    find_avx();
     if (found[0]) of_pcg64 = *(const bits *)found[0];
     for (i32 k = 0; k < SYMBOLS; k++) symbols[k] = found[1 + k];
     *entries = (ag_draw_table){DRAWS_SLOTS};

@@ -33,6 +33,7 @@ static ag_runtime table = {
     .output = ag_output,
     .finish = ag_finish,
     .finish_strides = ag_finish_strides,
+    .clear_upper_halves = ag_clear_upper_halves,
     .leave = ag_leave,
     .order = ag_order,
     .overlap = ag_overlap,
