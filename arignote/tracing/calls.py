@@ -35,6 +35,8 @@ from .undefined import defined
 generators: Any = lazy.module("..generators", __name__)
 
 _KINDS = (int, float, complex)
+MOST_REPEATED = 2_000
+"""Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
 
 
 def call(f: Any, *args: Any, **options: Any) -> Any:
@@ -134,6 +136,13 @@ def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) ->
     """Return a call of a function; in one that calls itself, numbers of the call decide branches."""
     running = trace.running
     depth = running.get(f, 0)
+    if depth and trace.open:
+        trace.repeated += 1
+        if trace.repeated > MOST_REPEATED:
+            raise TypeError(
+                f"{f.__name__} calls itself more than {MOST_REPEATED:,} times in loops and branches that depend on "
+                f"values, where each call is traced by itself; ag.jit(f, strict=False) runs it in Python{line()}"
+            )
     running[f] = depth + 1
     trace.recursion += depth > 0
     try:

@@ -194,12 +194,17 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _culprit(body: Sequence[ast.stmt], lines: Sequence[int]) -> ast.stmt | None:
-    """Return the innermost statement with one of some lines, the last ones first."""
+    """Return the innermost statement with one of some lines, the last ones first; a call, not the lines it calls."""
     for number in reversed(lines):
-        at = [s for s in _statements(body) if s.lineno <= number <= (s.end_lineno or s.lineno)]
+        at = [s for s in _statements(body) if s.lineno <= number <= _last_line(s)]
         if at:
-            return min(at, key=lambda s: ((s.end_lineno or s.lineno) - s.lineno, -s.lineno))
+            return min(at, key=lambda s: (_last_line(s) - s.lineno, -s.lineno))
     return None
+
+
+def _last_line(s: ast.stmt) -> int:
+    """Return the last line of what a statement runs itself: of a function, the one before its body."""
+    return s.body[0].lineno - 1 if isinstance(s, ast.FunctionDef) else s.end_lineno or s.lineno
 
 
 def lines_of(error: BaseException, file: str) -> list[int]:

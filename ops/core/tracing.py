@@ -93,6 +93,7 @@ class Trace:
     checks     the conditions that the compiled function checks
     running    the functions of the user that run now, as often as they call themselves
     recursion  the number of those calls of functions by themselves
+    repeated   the number of all such calls in loops and branches so far
     crossed    the errors that were raised in a loop or branch that depends on values
     catches    the errors that the function catches, see tracing/catching.py
     sourceless gives the name of a function of the call whose source cannot be read, or an empty text
@@ -128,6 +129,7 @@ class Trace:
         self.checks: list[Any] = []
         self.running: dict[Any, int] = {}
         self.recursion: int = 0
+        self.repeated: int = 0
         self.overflow: Any = None
         self.exact: Callable[[str, Any, Any], None] | None = None
         self.assumed: dict[str, None] = {}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote.tracing import calls
 from arignote.tracing.divided import Divided
 
 X = np.arange(6.0) + 1
@@ -231,3 +232,36 @@ def test_a_method_assigns_attributes_and_appends_to_lists():
     model.step(X)
     np.testing.assert_array_equal(model.step(X), 2 * (0.5 * (0.5 * np.ones(6) + X) + X))
     assert model.history == [24.0, 33.0]
+
+
+def counted_by_calls_of_itself(free):
+    left = free.copy()
+
+    def placed(k):
+        if k == 3:
+            return 1
+        total = 0
+        for i in range(len(left)):
+            if left[i]:
+                left[i] = False
+                total += placed(k + 1)
+                left[i] = True
+        return total
+
+    return placed(0)
+
+
+def test_calls_of_itself_in_loops_and_branches_are_bounded(monkeypatch):
+    free = np.array([True, False, True, True])
+    assert ag.jit(counted_by_calls_of_itself)(free) == 6
+    monkeypatch.setattr(calls, "MOST_REPEATED", 5)
+    with pytest.raises(TypeError, match=r"placed calls itself more than 5 times .*strict=False.*\n  at .*divided\.py:"):
+        ag.jit(counted_by_calls_of_itself)(free)
+
+
+def test_the_call_of_a_function_inside_runs_in_python_not_its_definition(monkeypatch):
+    monkeypatch.setattr(calls, "MOST_REPEATED", 5)
+    f = ag.jit(counted_by_calls_of_itself, strict=False)
+    assert f(np.array([True, False, True, True])) == 6
+    (number,) = f.python_lines
+    assert "return placed(0)" in linecache.getline(__file__, number)
