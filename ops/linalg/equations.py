@@ -258,14 +258,7 @@ def solve_continuous_are(
     a, q, e: (n, n); b, s: (n, m); r: (m, m); q and r Hermitian.  A run raises LinAlgError for a singular r and where no
     finite solution is found.
     """
-    what = "solve_continuous_are"
-    operands = [square(a, what, True), finite(b, what, True), square(q, what, True), square(r, what, True)]
-    further = [None if e is None else square(e, what, True), None if s is None else finite(s, what, True)]
-    given = together(what, *operands, *(x for x in further if x is not None))
-    (a, b, q, r), rest = given[:4], given[4:]
-    e_, s_ = (rest.pop(0) if x is not None else None for x in further)
-    if e_ is not None:
-        a, b = T.linalg.solve(e_, a), T.linalg.solve(e_, b)
+    (a, b, q, r), e_, s_ = _explicit("solve_continuous_are", (a, b, q, r), e, s)
     if s_ is not None:
         # with x' = e^H x e the terms in s are those of other matrices a and q
         a, q = (T.sub(a, product(b, T.linalg.solve(r, adjoint(s_)))),
@@ -282,15 +275,23 @@ def solve_discrete_are(
     a, q, e: (n, n); b, s: (n, m); r: (m, m), perhaps singular; q and r Hermitian.  A run raises LinAlgError where no
     finite solution is found.
     """
-    what = "solve_discrete_are"
+    (a, b, q, r), e_, s_ = _explicit("solve_discrete_are", (a, b, q, r), e, s)
+    return _between_inverses(DiscreteRiccati()(a, b, q, r, T.zeros_like(b) if s_ is None else s_), e_)
+
+
+def _explicit(
+    what: str, given: tuple[TensorLike, ...], e: TensorLike | None, s: TensorLike | None
+) -> tuple[list[TensorVariable], TensorVariable | None, TensorVariable | None]:
+    """Return a, b, q, r, and e and s if given, in one dtype; a and b are those of the equation without e."""
+    a, b, q, r = given
     operands = [square(a, what, True), finite(b, what, True), square(q, what, True), square(r, what, True)]
     further = [None if e is None else square(e, what, True), None if s is None else finite(s, what, True)]
-    given = together(what, *operands, *(x for x in further if x is not None))
-    (a, b, q, r), rest = given[:4], given[4:]
+    joint = together(what, *operands, *(x for x in further if x is not None))
+    operands, rest = joint[:4], joint[4:]
     e_, s_ = (rest.pop(0) if x is not None else None for x in further)
     if e_ is not None:
-        a, b = T.linalg.solve(e_, a), T.linalg.solve(e_, b)
-    return _between_inverses(DiscreteRiccati()(a, b, q, r, T.zeros_like(b) if s_ is None else s_), e_)
+        operands[:2] = (T.linalg.solve(e_, x) for x in operands[:2])
+    return operands, e_, s_
 
 
 def _between_inverses(x: TensorVariable, e: TensorVariable | None) -> TensorVariable:
