@@ -11,8 +11,9 @@ import math
 import operator
 import site
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
+from itertools import islice
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
@@ -37,6 +38,8 @@ generators: Any = lazy.module("..generators", __name__)
 _KINDS = (int, float, complex)
 MOST_REPEATED = 2_000
 """Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
+MOST_LISTED = 1_000_000
+"""Items of an iterable of Python beside symbolic ones."""
 
 
 def call(f: Any, *args: Any, **options: Any) -> Any:
@@ -183,7 +186,16 @@ def _range(*bounds: Any) -> Any:
 
 def _zip(*parts: Any, strict: bool = False) -> Any:
     steps = [part_of(p) for p in parts]
-    return Zip([s if s is not None else Listed(list(p)) for s, p in zip(steps, parts, strict=True)])
+    return Zip([s if s is not None else _listed(p) for s, p in zip(steps, parts, strict=True)])
+
+
+def _listed(values: Iterable[Any]) -> Listed:
+    """Return the items of an iterable of Python.  Raises TypeError for one without an end, such as a cycle."""
+    found = [*islice(values, MOST_LISTED + 1)]
+    if len(found) > MOST_LISTED:
+        raise TypeError(f"zip: {type(values).__name__} has more than {MOST_LISTED:,} items, or no end; a trace lists "
+                        f"them: take some by itertools.islice{line()}")  # fmt: skip
+    return Listed(found)
 
 
 def _enumerate(part: Any, start: Any = 0) -> Any:

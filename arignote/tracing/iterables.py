@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count as counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from ..ops.core.tracing import Known, Number, current
 
 _MOST = 1_000_000
 """Most steps that are listed."""
+_ENDLESS = 1 << 60
+"""Steps of what has no end, beside something that ends."""
 
 
 class Steps:
@@ -236,12 +239,24 @@ class Listed(Steps):
         return as_tensor(np.asarray(self.values))[k]
 
 
+def counted_from(value: Any) -> tuple[Any, Any] | None:
+    """Return the next number and the step of an `itertools.count`; None for anything else."""
+    if type(value) is not counter:
+        return None
+    start, *rest = value.__reduce__()[1]  # type: ignore[misc]
+    return start, rest[0] if rest else 1
+
+
 def part_of(value: Any) -> Steps | None:
     """Return the steps of an iterable; None for one of Python."""
     if isinstance(value, Steps):
         return value
     if type(value) is range:
         return Range(value.start, value.stop, value.step)
+    counted = counted_from(value)
+    if counted is not None and all(type(n) is int for n in counted):
+        start, step = counted
+        return Range(start, start + step * _ENDLESS, step)
     if isinstance(value, Variable) and value.ndim:
         return Rows(value)
     if type(value) is np.ndarray and value.ndim and value.dtype.kind in "biufc":

@@ -29,7 +29,7 @@ from ..tree import flat, unflat
 from .branches import Saved, _called, _is_value, _now, decided, if_, line, truth
 from .integers import left_now
 from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
-from .iterables import Steps, steps_of
+from .iterables import Steps, counted_from, steps_of
 from .undefined import Undefined
 
 UNROLLED = 16
@@ -51,6 +51,10 @@ def for_(
     put: Put, seen: Get,
 ) -> None:  # fmt: skip
     """`for item in iterable: body(item)` until `stop` holds; `names` are those that the loop hands on."""
+    counted = counted_from(iterable)
+    if counted is not None:
+        _counting(*counted, body, stop, names, get, put, seen)
+        return
     steps = steps_of(iterable, UNROLLED)
     if steps is None:
         _one_by_one(iterable, body, stop, names, get, put, seen)
@@ -72,12 +76,37 @@ def for_(
         _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
 
 
+def _counting(
+    start: Any, step: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
+    put: Put, seen: Get,
+) -> None:  # fmt: skip
+    """`for number in itertools.count(start, step): body(number)` until `stop` holds: a `while` with a number."""
+    number = [start]
+
+    def one() -> None:
+        body(number[0])
+        number[0] = number[0] + step
+
+    def put_all(values: tuple[Any, ...]) -> None:
+        number[0] = values[0]
+        put(values[1:])
+
+    while_(lambda: True, one, stop, ("the number of steps", *names), lambda: (number[0], *get()), put_all, seen)
+    ended = None if stop is None else stop()
+    put(tuple(True if v is ended and v is not False else v for v in get()))  # by `return` alone: nothing else follows
+
+
 def _one_by_one(
     values: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
     put: Put, seen: Get,
 ) -> None:  # fmt: skip
+    open_ends = 0
     for item in values:
         ended = False if stop is None else truth(stop())
+        open_ends += ended is not True and ended is not False
+        if open_ends > _MOST:
+            raise TypeError(f"loop: {type(values).__name__} is traced item by item, and has more than {_MOST:,} that "
+                            f"values may end; write it as a while{line()}")  # fmt: skip
         if ended is True:
             return
         if ended is False:

@@ -1,5 +1,7 @@
 """Jumps, assignments and texts where branches and loops depend on values: Python's result, or an error."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -342,3 +344,61 @@ def test_the_function_raises_by_integers():
     with pytest.raises(ValueError, match="negative"):
         f(-4)
     assert f(4) == 5
+
+
+# --- iterators without an end
+
+
+def returned_by_counting(x):  # noqa: RET503
+    for k in itertools.count():
+        x = x / 2
+        if abs(x) < 0.1:
+            return x, k
+
+
+def broken_by_counting(x):
+    total = 0.0
+    for k in itertools.count(3, 2):
+        total += k * abs(x)
+        if total > 50:
+            break
+    return total, k
+
+
+def counted_in_fractions(x):  # noqa: RET503
+    for k in itertools.count(0.5, 0.25):
+        if k * k > x:
+            return k
+
+
+def counted_beside_rows(x):
+    total = 0
+    for k, v in zip(itertools.count(1), np.arange(40) * x):
+        total += k * v
+    return total
+
+
+@pytest.mark.parametrize(
+    "function", [returned_by_counting, broken_by_counting, counted_in_fractions, counted_beside_rows]
+)
+def test_a_loop_may_count_without_an_end(function):
+    f = ag.jit(function)
+    for x in NUMBERS:
+        np.testing.assert_allclose(f(x), function(x), rtol=1e-15)
+    assert len(f.traces) == 1
+
+
+def test_an_iterator_without_an_end_is_refused_with_the_line():
+    def around(x):  # noqa: RET503
+        for w in itertools.cycle((1, 2, 3)):
+            x = x - w
+            if x < 0:
+                return x
+
+    def beside(x):
+        return sum(v * w for v, w in zip(x, itertools.cycle((1, 2))))
+
+    with pytest.raises(TypeError, match=r"loop: cycle is traced item by item.*while\n  at .*flow\.py:"):
+        ag.jit(around)(20.5)
+    with pytest.raises(TypeError, match=r"zip: cycle has more than 1,000,000 items.*islice\n  at .*flow\.py:"):
+        ag.jit(beside)(np.arange(20.0))
