@@ -10,6 +10,22 @@
 #define ag_bits_f64 ag_bits_F
 #define ag_from_bits_f64 ag_from_bits_F
 
+/* What C99 says of special arguments, where `power` is right for all others.  What the exponent alone decides is a number
+   and no bool: a loop with one exponent computes it once, and gcc vectorizes no choice by a bool from outside the loop.
+   The result is no choice, or gcc would move a comparison of it into a branch, which ends vectorization as well. */
+INLINE F ag_special_powers_F(F power, F x, F y)
+{
+    const F half = (F)0.5 * y, inf = (F)__builtin_inf();
+    const b8 whole = rint_F(y) == y, odd = whole & (rint_F(half) != half);
+    const U always = -(U)(y == 0), sign = ag_bits_F((F)-0.0) & -(U)odd;
+    const F one = ag_from_bits_F(ag_bits_F((F)1) | -(U)(y != y)); /* NaN for NaN, which no number equals */
+    const F least = ag_from_bits_F(ag_bits_F(-inf) & -(U)whole);  /* 0 if numbers below 0 have no power */
+    power = fabs_F(x) == one ? 1 : power;                         /* (+-1)^(+-inf): its logarithm would be 0 inf */
+    power = (x != x) | ((x < least) & (x > -inf)) ? (F)__builtin_nan("") : power;
+    const U is_one = always | -(U)(x == 1), signed_power = ag_bits_F(power) | (ag_bits_F(x) & sign);
+    return ag_from_bits_F((signed_power & ~is_one) | (ag_bits_F((F)1) & is_one));
+}
+
 /* log2(1 + t) / t for sqrt(1/2) <= 1 + t <= sqrt(2): to 2^-35 */
 #define LOG2_OF_F32_SERIES \
     0x1.71547652a1eacp+0, -0x1.715476565cd8ep-1, 0x1.ec709ebb8d7b6p-2, -0x1.715470981ef21p-2, 0x1.277651fe0cee9p-2, \
@@ -31,21 +47,16 @@ INLINE f64 ag_log2_of_f32(f32 a)
     0x1.0000000261125p+0, 0x1.62e430c7e235bp-1, 0x1.ebfbdadd34f9bp-3, 0x1.c6aed4bfb836dp-5, 0x1.3b2dbb5b738d1p-7, \
     0x1.5f45686894c2fp-10, 0x1.41d37ae75544ap-13
 
-/* 2^z where z = y log2|x|; far beyond the ends of float32 any z will do.  Then what C99 says of special arguments. */
+/* 2^z where z = y log2|x|; far beyond the ends of float32 any z will do. */
 INLINE f32 ag_pow_f32(f32 x, f32 y)
 {
-    const f32 a = fabs_F(x), half = 0.5f * y;
-    f64 z = y * ag_log2_of_f32(a);
+    f64 z = y * ag_log2_of_f32(fabs_F(x));
     z = z < -200 ? -200 : z;
     z = z > 200 ? 200 : z;
     const f64 shifted = z + 0x1.8p52, r = z - (shifted - 0x1.8p52);
     POLYNOMIAL(f64, p, r, EXP2_OF_F32_SERIES);
-    f32 power = (f32)(p * ag_from_bits_f64((ag_bits_f64(shifted) + 1023) << 52));
-    const b8 whole = rint_F(y) == y, odd = whole & (rint_F(half) != half);
-    power = (a == 1) & (y == y) ? 1 : power; /* (+-1)^(+-inf): its logarithm would be 0 inf */
-    power = (a != a) | ((x < 0) & (a < __builtin_inff()) & !whole) ? __builtin_nanf("") : power;
-    power = odd ? copysign_F(power, x) : power;
-    return (y == 0) | (x == 1) ? 1 : power;
+    const f32 power = (f32)(p * ag_from_bits_f64((ag_bits_f64(shifted) + 1023) << 52));
+    return ag_special_powers_F(power, x, y);
 }
 
 /* (atanh(s) / s - 1 - s^2 / 3) / s^4 in powers of s^2, for sqrt(1/2) <= (1 + s) / (1 - s) <= sqrt(2): to 2^-73 */
@@ -74,11 +85,11 @@ INLINE f64 ag_log_parts_f64(f64 a, f64 *low)
     return log;
 }
 
-/* exp_F(z + rest) where z + rest = y log|x|; then the special arguments of C99. */
+/* exp_F(z + rest) where z + rest = y log|x| */
 INLINE f64 ag_pow_f64(f64 x, f64 y)
 {
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
-    const f64 a = fabs_F(x), half = 0.5 * y, inf = __builtin_inf();
+    const f64 a = fabs_F(x), inf = __builtin_inf();
     f64 low;
     f64 log = ag_log_parts_f64(a, &low);
     log = a == 0 ? -inf : log;
@@ -93,12 +104,8 @@ INLINE f64 ag_pow_f64(f64 x, f64 y)
     POLYNOMIAL(f64, p, r, EXP_SERIES);
     const f64 sum = 1 + r, root = sum + (r - (sum - 1) + ag_fma_F(r2, p, lost)); /* exp_F(r + lost) */
     const u64 exponents = ag_bits_F(shifted) - 0x4338000000000000u + 2 * 1023u, first = exponents >> 1;
-    f64 power = root * ag_from_bits_F(first << 52) * ag_from_bits_F((exponents - first) << 52);
-    const b8 whole = rint_F(y) == y, odd = whole & (rint_F(half) != half);
-    power = (a == 1) & (y == y) ? 1 : power; /* (+-1)^(+-inf): its logarithm would be 0 inf */
-    power = (a != a) | ((x < 0) & (a < inf) & !whole) ? __builtin_nan("") : power;
-    power = odd ? copysign_F(power, x) : power;
-    return (y == 0) | (x == 1) ? 1 : power;
+    const f64 power = root * ag_from_bits_F(first << 52) * ag_from_bits_F((exponents - first) << 52);
+    return ag_special_powers_F(power, x, y);
 #else
     return pow_F(x, y);
 #endif
