@@ -101,12 +101,12 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         return [container.storage for form, container in forms if isinstance(form, GeneratorForm)]
 
     def _fits(self, args: tuple[Any, ...]) -> bool:
-        """Return whether the arguments are arrays of just the right dtype and rank."""
+        """Return whether the arguments are aligned arrays of just the right dtype and rank."""
         kinds = self._kinds
         if len(args) != len(kinds):
             return False
         for arg, (dtype, ndim) in zip(args, kinds):
-            if type(arg) is not np.ndarray or arg.dtype is not dtype or arg.ndim != ndim:
+            if type(arg) is not np.ndarray or arg.dtype is not dtype or arg.ndim != ndim or not arg.flags.aligned:
                 return False
         return True
 

@@ -83,8 +83,8 @@ def _in_c(op: Any, state: Any, lengths: list[Any] | None, parameters: tuple[Any,
     if kind is basic.BernoulliRV:
         return _sample("binomial", state, lengths, (T.constant(1, "int64"), *parameters))
     if kind is basic.InvGammaRV:
-        shape, scale = (as_dtype(p, "float64") for p in parameters)
-        found = _sample("gamma", state, lengths, (shape, 1 / scale))
+        shape, scale = parameters
+        found = _sample("gamma", state, lengths, (shape, 1 / scale))  # in the dtype of scale, as PyTensor has it
         return None if found is None else (found[0], 1 / found[1])
     if kind.rng_fn is RandomVariable.rng_fn and op.name in DISTRIBUTIONS:
         return _sample(op.name, state, lengths, parameters)

@@ -83,3 +83,41 @@ def test_arguments_by_keyword():
     ):  # fmt: skip
         with pytest.raises(TypeError, match=message):
             named(*args, **wrong)
+
+
+OTHERS = {
+    basic.BernoulliRV: (0.3,), basic.BetaRV: (1.5, 2.5), basic.BinomialRV: (9, 0.3), basic.ExponentialRV: (1.5,),
+    basic.GammaRV: (1.5, 2.5), basic.GeometricRV: (0.3,), basic.HyperGeometricRV: (9, 7, 5), basic.IntegersRV: (0, 9),
+    basic.InvGammaRV: (1.5, 2.5), basic.LaplaceRV: (1.5, 2.5), basic.LogNormalRV: (1.5, 2.5),
+    basic.LogisticRV: (1.5, 2.5), basic.NormalRV: (1.5, 2.5), basic.PoissonRV: (2.5,), basic.TriangularRV: (0, 1, 2),
+    basic.UniformRV: (1.5, 2.5), basic.VonMisesRV: (1.5, 2.5), basic.WaldRV: (1.5, 2.5), basic.WeibullRV: (1.5,),
+    basic.CategoricalRV: (ROW / ROW.sum(),), basic.DirichletRV: (ROW,), basic.MultinomialRV: (9, ROW / ROW.sum()),
+    basic.MvNormalRV: (ROW, np.eye(3) + 0.2), basic.PermutationRV: (np.arange(9),),
+}  # fmt: skip
+"""Parameters of the distributions that `LAYOUTS` has not."""
+
+
+READY = {basic.PermutationRV: basic.permutation, basic.MvNormalRV: basic.multivariate_normal}
+"""Ops of the classes that take options."""
+
+
+def test_every_distribution_draws_what_pytensors_default_mode_draws():
+    """One stream through all of them, twice: alone and eight at a time."""
+    found = []
+    for mode in ("ARIGNOTE", PYTHON):
+        shared = pytensor.shared(generator())
+        state, draws = shared, []
+        for kind, parameters in {**PARAMETERS, **OTHERS}.items():
+            for size in (None,) if kind is basic.PermutationRV else (None, (8,)):
+                op = READY.get(kind) or kind()
+                state, draw = op(*parameters, size=size, rng=state).owner.outputs
+                draws.append(draw)
+        state, draw = pt.random.choice(np.arange(9), size=4, replace=False, rng=state).owner.outputs
+        draws.append(draw)
+        drawing = pytensor.function([], draws, updates={shared: state}, mode=mode)
+        found.append([*drawing(), *drawing()])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+    classes = {c for c in vars(basic).values() if isinstance(c, type) and issubclass(c, basic.RandomVariable)}
+    tested = {*PARAMETERS, *OTHERS, basic.ChoiceWithoutReplacement, basic.RandomVariable, basic.ScipyRandomVariable}
+    assert not {c for c in classes if c.__module__ == basic.__name__} - tested

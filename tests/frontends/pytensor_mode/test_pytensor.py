@@ -288,6 +288,17 @@ def test_a_function_is_pytensors():
     assert one.maker.fgraph.outputs and f.arignote.graph.outputs
 
 
+def test_misaligned_arguments_raise_pytensors_error():
+    misaligned = np.frombuffer(bytearray(25), np.uint8)[1:].view(np.float64)
+    f = pytensor.function([x], x * 2, mode="ARIGNOTE")
+    for _ in range(20):
+        assert f(np.zeros(3)).tolist() == [0] * 3
+        with pytest.raises(TypeError, match="not aligned"):
+            f(misaligned)
+    f.trust_input = True
+    assert f(misaligned).tolist() == [0] * 3
+
+
 def test_factorizations_that_fail_give_nan():
     f = pytensor.function([m], [pt.linalg.cholesky(m), m.sum()], mode="ARIGNOTE")
     assert f(np.eye(2))[0].tolist() == [[1, 0], [0, 1]]
