@@ -2,6 +2,7 @@
 #include "prebuilt.h"
 #include "../abi/call.h"
 #include "costs.h"
+#include "copies.c" /* first: the rest is hardly optimized */
 #include "runtime.c"
 #include "arena.c"
 #include "threads.h"
@@ -11,7 +12,6 @@
 #include "blas_gate.c"
 #endif
 #include "../driver/looped.h"
-#include "copies.c"
 #include "table.c"
 #ifndef AG_ALONE
 #include "forks.c"
