@@ -18,6 +18,8 @@ other:
     for (lane = 0; lane < 8; lane++) { ...; fed0[lane] = w; }
     for (lane = 0; lane < 4; lane++) { sum_l0[lane] = sum_l0[lane] + fed0[lane]; ... + fed0[lane + 4]; }
 
+A bool is joined in lanes, too, each a number as wide as those of the loop.  gcc vectorizes no reduction of bools.
+
 OpenCL C has no pragma for reductions: there all of them are split, into LANES lanes.
 """
 
@@ -34,7 +36,7 @@ from ..ir import loops as ir
 from ..ir.walk import substituted
 
 LANES = 16
-"""Partial sums of a reduction on a device."""
+"""Partial results of a reduction on a device; on the host the most of one whose result no order changes."""
 _COMBINED = {"+": "add", "*": "mul", "|": "bitwise_or", "&": "bitwise_and"}
 _COMPARED = {"max": "gt", "min": "lt"}
 _START = {"+": 0, "*": 1}
@@ -44,12 +46,12 @@ LANE = ir.index("lane")
 
 def in_lanes(body: Iterable[ir.Statement]) -> ir.Body:
     """Return `body` with all its reducing vector loops over arrays of LANES accumulators."""
-    return _converted(body, itertools.count(), rounded_alone=False)
+    return _converted(body, itertools.count(), on_host=False)
 
 
 def sums_in_lanes(body: Iterable[ir.Statement]) -> ir.Body:
-    """Return `body` with its vector loops that add up or multiply floats over arrays of accumulators."""
-    return _converted(body, itertools.count(), rounded_alone=True)
+    """Return `body` with the vector loops that sum floats, multiply them or join bools over arrays of accumulators."""
+    return _converted(body, itertools.count(), on_host=True)
 
 
 def lanes_of(dtype: str) -> int:
@@ -62,20 +64,20 @@ def is_rounded(sign: str | None, dtype: str) -> bool:
     return sign in ("+", "*") and numpy_dtype(dtype).kind == "f"
 
 
-def _converted(body: Iterable[ir.Statement], numbers: Iterator[int], rounded_alone: bool) -> ir.Body:
+def _converted(body: Iterable[ir.Statement], numbers: Iterator[int], on_host: bool) -> ir.Body:
     found: list[ir.Statement] = []
     for s in body:
         if isinstance(s, ir.For):
             accumulators = _accumulators(s) if s.simd and s.reductions else ()
-            if accumulators and (not rounded_alone or any(is_rounded(a.sign, a.dtype) for a in accumulators)):
-                found += _Lanes(s, accumulators, next(numbers), rounded_alone).statements()
+            if accumulators and (not on_host or any(map(_needs_lanes, accumulators))):
+                found += _Lanes(s, accumulators, next(numbers), on_host).statements()
                 continue
-            s = replace(s, body=_converted(s.body, numbers, rounded_alone))
+            s = replace(s, body=_converted(s.body, numbers, on_host))
         elif isinstance(s, ir.If):
-            body, orelse = (_converted(b, numbers, rounded_alone) for b in (s.body, s.orelse))
+            body, orelse = (_converted(b, numbers, on_host) for b in (s.body, s.orelse))
             s = replace(s, body=body, orelse=orelse)
         elif isinstance(s, ir.Outlined):
-            s = replace(s, body=_converted(s.body, numbers, rounded_alone))
+            s = replace(s, body=_converted(s.body, numbers, on_host))
         found.append(s)
     return tuple(found)
 
@@ -87,6 +89,11 @@ class _Accumulator:
     name: str
     sign: str
     dtype: str
+
+
+def _needs_lanes(a: _Accumulator) -> bool:
+    """Whether a loop of the host has lanes for an accumulator; gcc vectorizes other reductions, but none of bools."""
+    return a.dtype == "bool" or is_rounded(a.sign, a.dtype)
 
 
 def _accumulators(s: ir.For) -> tuple[_Accumulator, ...]:
@@ -111,19 +118,24 @@ class _Lanes:
         self._loop, self._accumulators, self._count = s, accumulators, count
         self._at, self._bulk = ir.index(f"at{count}"), ir.index(f"bulk{count}")
         self._taken = _elements_at_a_time(s) if on_host else LANES
+        if on_host and not any(is_rounded(a.sign, a.dtype) for a in accumulators):
+            self._taken = min(self._taken, LANES)  # more would make short rows slow
         """Elements of one step."""
         self._lanes = {
             a.name: min(self._taken, lanes_of(a.dtype)) if on_host and is_rounded(a.sign, a.dtype) else self._taken
             for a in accumulators
         }
-        sizes = {numpy_dtype(a.dtype).itemsize for a in accumulators}
+        truth = f"uint{8 * min(current().vector // self._taken, 8)}" if on_host else "bool"
+        self._dtypes = {a.name: truth if a.dtype == "bool" else a.dtype for a in accumulators}
+        """Dtypes of lanes: a bool takes a number as wide as those of the loop, or gcc makes no vectors of it."""
+        sizes = {numpy_dtype(dtype).itemsize for dtype in self._dtypes.values()}
         self._is_even = len(set(self._lanes.values())) == 1 and len(sizes) == 1
 
     def statements(self) -> Iterator[ir.Statement]:
         s = self._loop
         yield ir.Let(self._bulk.name, self._whole(self._taken))
         for a in self._accumulators:
-            yield ir.Declare(self._array(a), a.dtype, self._lanes[a.name])
+            yield ir.Declare(self._array(a), self._dtypes[a.name], self._lanes[a.name])
         yield from self._over_lanes(lambda a: (ir.Store(self._array(a), LANE, self._start(a)),), simd=True)
         yield ir.For(self._at.name, s.start, self._bulk, tuple(self._step()), step=self._taken)
         yield from self._remainder()
@@ -137,12 +149,23 @@ class _Lanes:
     def _fed(self, a: _Accumulator) -> str:
         return f"{a.name}_f{self._count}"
 
-    def _element(self, a: _Accumulator, lane: ir.Expr) -> ir.Load:
-        return ir.Load(a.dtype, self._array(a), lane)
+    def _element(self, a: _Accumulator, lane: ir.Expr) -> ir.Expr:
+        found = ir.Load(self._dtypes[a.name], self._array(a), lane)
+        return found if found.dtype == a.dtype else ir.ScalarOp("ne", a.dtype, (found, ir.Const(found.dtype, 0)))
+
+    def _update(self, a: _Accumulator, lane: ir.Expr, value: ir.Expr) -> ir.Store:
+        """Return the store of an accumulator's new value; of wide truths, which are 0 or 1, all bits take part."""
+        dtype = self._dtypes[a.name]
+        if dtype != a.dtype:
+            assert isinstance(value, ir.ScalarOp)
+            fed = ir.ScalarOp("cast", dtype, value.args[1:])
+            value = ir.ScalarOp(value.name, dtype, (ir.Load(dtype, self._array(a), lane), fed))
+        return ir.Store(self._array(a), lane, value)
 
     def _start(self, a: _Accumulator) -> ir.Expr:
         if a.sign not in _START:
-            return ir.Local(a.dtype, a.name)
+            own, dtype = ir.Local(a.dtype, a.name), self._dtypes[a.name]
+            return own if dtype == a.dtype else ir.ScalarOp("cast", dtype, (own,))
         # As exact as 0, but no call of memset, whose narrow stores a load of the whole vector would have to wait for.
         is_sum = is_rounded(a.sign, a.dtype) and a.sign == "+"
         return ir.Const(a.dtype, -0.0 if is_sum else _START[a.sign])
@@ -174,7 +197,7 @@ class _Lanes:
                 body.append(ir.Store(self._fed(names[s.name]), LANE, _operand(s)))
             else:
                 (s,) = substituted((s,), elements)
-                body.append(ir.Store(self._array(names[s.name]), LANE, s.value) if isinstance(s, ir.Assign) else s)
+                body.append(self._update(names[s.name], LANE, s.value) if isinstance(s, ir.Assign) else s)
         yield ir.For(
             LANE.name, ir.ZERO, ir.number(self._taken), tuple(body), simd=True,
             lanes=self._taken if self._is_even else None,
@@ -191,9 +214,13 @@ class _Lanes:
     # --- the elements that fill no step
 
     def _remainder(self) -> Iterator[ir.Statement]:
-        """Yield the loop over the last elements: those that would fill a sum's lanes go there, others to lane 0."""
+        """Yield the loop over the last elements: those that would fill a sum's lanes go there, others to lane 0.
+
+        Results that no order changes take the last elements themselves.
+        """
         s = self._loop
-        lanes: dict[str, ir.Expr] = {a.name: ir.ZERO for a in self._accumulators}
+        rounded = {a.name: a for a in self._accumulators if is_rounded(a.sign, a.dtype)}
+        lanes: dict[str, ir.Expr] = dict.fromkeys(rounded, ir.ZERO)
         body: list[ir.Statement] = []
         for number in dict.fromkeys(n for n in self._lanes.values() if n < self._taken):
             end, here = ir.index(f"bulk{self._count}_{number}"), ir.index(f"lane{number}")
@@ -202,11 +229,10 @@ class _Lanes:
             inside = ir.less(ir.index(s.index), end)
             body.append(ir.Let(here.name, ir.ScalarOp("switch", "int64", (inside, place, ir.ZERO))))
             lanes.update((name, here) for name, n in self._lanes.items() if n == number)
-        elements = {a.name: self._element(a, lanes[a.name]) for a in self._accumulators}
-        arrays = {a.name: self._array(a) for a in self._accumulators}
+        elements = {name: self._element(a, lanes[name]) for name, a in rounded.items()}
         for found in substituted(s.body, elements):
-            if isinstance(found, ir.Assign):
-                found = ir.Store(arrays[found.name], lanes[found.name], found.value)
+            if isinstance(found, ir.Assign) and found.name in rounded:
+                found = self._update(rounded[found.name], lanes[found.name], found.value)
             body.append(found)
         yield replace(s, start=self._bulk, body=tuple(body), simd=False, reductions=(), lanes=None)
 
@@ -215,7 +241,7 @@ def _elements_at_a_time(s: ir.For) -> int:
     """Return how many elements fill a vector of the narrowest dtype of a loop; bools that are computed are masks."""
     values = [b.value for b in s.body if isinstance(b, (ir.Let, ir.Store, ir.Assign))]
     sizes = [numpy_dtype(v.dtype).itemsize for v in values if v.dtype != "bool" or isinstance(v, ir.Load)]
-    return current().vector // min(sizes)
+    return current().vector // min(sizes, default=1)
 
 
 def _operand(update: ir.Assign) -> ir.Expr:
