@@ -10,7 +10,7 @@
 #define ag_bits_f64 ag_bits_F
 #define ag_from_bits_f64 ag_from_bits_F
 
-/* What C99 says of special arguments, where `power` is right for all others.  What the exponent alone decides is a number
+/* The special arguments of C99, where `power` is right for all others.  What the exponent alone decides is a number
    and no bool: a loop with one exponent computes it once, and gcc vectorizes no choice by a bool from outside the loop.
    The result is no choice, or gcc would move a comparison of it into a branch, which ends vectorization as well. */
 INLINE F ag_special_powers_F(F power, F x, F y)
