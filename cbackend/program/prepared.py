@@ -9,11 +9,12 @@ p.run(PAIR, dtype, first=call.inside(buffer), ...)    as a part of another call
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from ...graph import Apply, Constant, Op, Variable
-from ...ops.lowered.convolution_pair import bounds_of
+from ...ops.lowered.convolution_pair import ending_of
 from ...ops.lowered.fused_product import FusedProduct
 from ...record import record
 from ..kernels import KernelSpec, modules
@@ -64,6 +65,7 @@ class Followed:
         alone: Plans the node of the op and its group in another way, and returns whether it could.
         most_loops: The most loops of the group.
         any_lengths: Whether the kernel of the group has loops for all axes, whatever lengths are known.
+        rounds: Whether the call of a node that clips also adds numbers of bfloat16, and rounds its result to them.
     """
 
     prepare: Callable[..., Prepared]
@@ -73,6 +75,7 @@ class Followed:
     alone: Callable[[Planner, Apply], bool] = _never
     most_loops: int = 64
     any_lengths: bool = True
+    rounds: Callable[[Apply], bool] = lambda node: False
 
 
 @cache
@@ -86,11 +89,18 @@ def followed() -> Mapping[type[Op], Followed]:
 
 @record
 class Clipped:
-    """A node whose call clips its result to bounds, each of which may be missing."""
+    """A node whose call clips its result to bounds, each of which may be missing.
+
+    Attributes:
+        added: What is added before: numbers of bfloat16 in the places of the result; None: nothing.
+        rounded: Whether the result is rounded to bfloat16.
+    """
 
     made: Apply
     low: Constant | None = None
     high: Constant | None = None
+    added: Variable | None = None
+    rounded: bool = False
 
     @property
     def takes(self) -> bool:
@@ -102,6 +112,17 @@ class Clipped:
         low, high = (None if bound is None else p.arrays[bound] for bound in (self.low, self.high))
         return followed()[type(self.made.op)].prepare(p, self.made, low, high)
 
+    def run(self, p: Planner, out: Variable) -> None:
+        """Plan the call, which computes `out`."""
+        call = self.prepare(p)
+        if self.added is not None:
+            call = replace(call, fields={**call.fields, "added": p.packed(p.arrays[self.added])})
+        if not self.rounded:
+            run_into(p, call, out)
+            return
+        room = p.fresh(call.dtype, call.lengths)
+        replace(call, fields={**call.fields, "rounded": p.result(out, call.lengths)}).run(p, room)
+
 
 def clipped(node: Apply) -> Clipped | None:
     """Return the call that computes a node, with the bounds that clip its result; None for other nodes."""
@@ -110,13 +131,17 @@ def clipped(node: Apply) -> Clipped | None:
     if not isinstance(node.op, FusedProduct):
         return None
     product, others = node.op.split(node.inputs)
-    bounds = bounds_of(node.op.graph)
-    if bounds is None or product.owner is None or node.out.type != product.type or not _clips(product.owner):
+    ending, shape = ending_of(node.op.graph), product.type.shape
+    if ending is None or product.owner is None or node.out.type.shape != shape or not _clips(product.owner):
         return None
-    low, high = (None if k is None else others[k - 1] for k in bounds)
+    low, high, added = (None if k is None else others[k - 1] for k in (ending.low, ending.high, ending.added))
     if not all(v is None or (isinstance(v, Constant) and v.data == v.data) for v in (low, high)):
         return None  # a bound that is NaN makes every number NaN
-    return Clipped(product.owner, low, high)  # type: ignore[arg-type]
+    if (ending.rounded or added is not None) and not followed()[type(product.owner.op)].rounds(product.owner):
+        return None
+    if added is not None and (added.type.shape != shape or None in shape):
+        return None
+    return Clipped(product.owner, low, high, added, ending.rounded)  # type: ignore[arg-type]
 
 
 def _clips(node: Apply) -> bool:

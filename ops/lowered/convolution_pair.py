@@ -19,7 +19,7 @@ from ...record import record
 from ..core.backward import pull_back_to
 from ..core.tensor import Lowered
 from ..elementwise import costs
-from ..elementwise.records import clip, maximum, minimum
+from ..elementwise.records import add, clip, from_bfloat16, maximum, minimum, to_bfloat16
 
 
 @record(repr=False)
@@ -63,11 +63,36 @@ class ConvolutionPair(Lowered):
         return costs.Operations(first.kind, first.count + second.count, first.dtype)
 
 
+@record
+class Ending:
+    """The ending of a convolution: inputs of the graph by number, which add to the first one, and clip that, if given.
+
+    `added`: numbers of bfloat16.  `rounded`: whether the result is rounded to such numbers.
+    """
+
+    low: int | None
+    high: int | None
+    added: int | None
+    rounded: bool
+
+
 def bounds_of(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
     """Return the inputs that clip the first one from below and above; None if the graph does anything else."""
+    found = ending_of(graph)
+    return None if found is None or found.rounded or found.added is not None else (found.low, found.high)
+
+
+def ending_of(graph: FunctionGraph) -> Ending | None:
+    """Return what the graph does: it adds to the first input, clips it and rounds it; None for anything else."""
     found: list[int | None] = [None, None]
-    value = graph.inputs[0]
-    for node in graph.order:
+    value, added, nodes = graph.inputs[0], None, list(graph.order)
+    if len(nodes) > 1 and nodes[0].op == from_bfloat16 and nodes[0].inputs[0] in graph.inputs:
+        (wide, total), nodes = nodes[:2], nodes[2:]
+        if total.op != add or set(total.inputs) != {value, wide.out}:
+            return None
+        value, added = total.out, graph.inputs.index(wide.inputs[0])
+    rounded = bool(nodes) and nodes[-1].op == to_bfloat16
+    for node in nodes[: len(nodes) - rounded]:
         sides = {maximum: (0,), minimum: (1,), clip: (0, 1)}.get(node.op, ())  # type: ignore[call-overload]
         others = [i for i in node.inputs if i is not value]
         in_turn = all(n is None for n in found[min(sides, default=0) :])
@@ -78,4 +103,6 @@ def bounds_of(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
                 return None
             found[side] = graph.inputs.index(other)
         value = node.out
-    return (found[0], found[1]) if [value] == list(graph.outputs) and graph.order else None
+    if rounded and nodes[-1].inputs[0] is value:
+        value = nodes[-1].out
+    return Ending(*found, added, rounded) if [value] == list(graph.outputs) and graph.order else None

@@ -51,9 +51,11 @@ typedef struct ag_convolution {
     const void *w;
     const i64 *w_strides; /* NULL, or w are kernels, which each call packs in `room` */
     const void *bias;
+    const void *added;    /* NULL, or NULL, or bfloat16 numbers, in the places of y, added before the clip */
     const void *low;      /* NULL, or the number that y is clipped to from below; NaN stays */
     const void *high;     /* NULL, or the number that y is clipped to from above */
     void *room;           /* NULL, or room for the packed kernels */
+    void *rounded;        /* NULL, or NULL, or the result: y rounded to bfloat16; y is then room for sums */
     void *y;
     ag_after after;       /* the kernel that reads y, whose loops are the axes of y */
 } ag_convolution;

@@ -16,6 +16,8 @@ typedef struct own_row {
     i64 down, across; /* from a row of x to the next, from a column to the next */
     i64 top, bottom;  /* rows of the kernel that lie within x */
     const REAL *low, *high;
+    const half *added; /* NULL, or a row of the numbers that are added; see strip */
+    half *rounded;
 } own_row;
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -47,6 +49,12 @@ INLINE void sum_own_columns(const int columns, const int taps, const int stride,
                     sums[(k - j) / stride] += numbers * weights[j];
         }
     }
+#ifdef OF_PAIRS
+    if (of->added) {
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p] += widened_halves(of->added + (column + p) * LANES);
+    }
+#endif
     if (of->low) {
         const vector low = *of->low - (vector){0};
 #pragma GCC unroll 8
@@ -57,6 +65,21 @@ INLINE void sum_own_columns(const int columns, const int taps, const int stride,
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p] = lesser(high, sums[p]);
     }
+#ifdef OF_PAIRS
+    if (of->rounded) {
+        i32 by_bits = 0;
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) by_bits |= awkward(sums[p]);
+        half *to = of->rounded + column * LANES;
+        if (__builtin_expect(by_bits, 0))
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) store_halves(to + p * LANES, nearest_halves(sums[p]));
+        else
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) store_nearest(to + p * LANES, sums[p]);
+        return;
+    }
+#endif
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) *(unaligned *)(y + (column + p) * LANES) = sums[p];
 }
@@ -123,6 +146,8 @@ static void sum_own_rows(const strip *part)
     for (i64 r = part->row; r < part->end; r++) {
         const i64 start = r * of->stride[0] - of->before[0];
         REAL *y = part->y + r * count * LANES;
+        row.added = part->added ? part->added + r * count * LANES : 0;
+        row.rounded = part->rounded ? part->rounded + r * count * LANES : 0;
         row.top = at_most(of->kernel[0], at_least(0, -start));
         row.bottom = at_least(row.top, at_most(of->kernel[0], of->lengths[0] - start));
         row.x = part->x + start * of->x_strides[2] - before * of->x_strides[3];
@@ -143,6 +168,7 @@ static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 bloc
         .of = of, .row = row, .end = end, .width = width, .last = 1, .x = x, .y = y, .step = work->total * width};
     part.w = (const REAL *)of->w + block * width * of->kernel[0] * of->kernel[1];
     part.bias = (const REAL *)of->bias + block * width;
+    if (of->added || of->rounded) find_halves(work, &part, y - (REAL *)of->y);
     if (has_own_rows(of)) sum_own_rows(&part);
     else
         for (; row < end; row++) sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));

@@ -16,7 +16,7 @@
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
 #pragma once
-#include "strips.c"
+#include "packing.c"
 
 #if !COMPLEX
 /* A number of x times weights, added to sums.  OF_PAIRS: both are pairs of bfloat16 numbers; see words.c.  The weights of
@@ -34,20 +34,24 @@ INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight)
     return plus_product((vector){sum}, x, (vector)word)[0];
 }
 INLINE vector channels_at(const REAL *x) { return widened_halves((const half *)x); }
-INLINE REAL channel_at(const REAL *x, i64 channel)
+INLINE REAL half_at(const half *x)
 {
     const union {
-        i32 bits;
+        unsigned bits;
         REAL number;
-    } found = {(i32)((unsigned)((const half *)x)[channel] << 16)};
+    } found = {(unsigned)*x << 16};
     return found.number;
 }
+INLINE REAL channel_at(const REAL *x, i64 channel) { return half_at((const half *)x + channel); }
 #else
 enum { IN_WORD = 1 };
+typedef unsigned short half;
 INLINE vector plus_product(vector sums, const REAL *x, vector weights) { return sums + *x * weights; }
 INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight) { return sum + *x * *weight; }
 INLINE vector channels_at(const REAL *x) { return *(const unaligned *)x; }
 INLINE REAL channel_at(const REAL *x, i64 channel) { return x[channel]; }
+INLINE REAL half_at(const half *x) { return (REAL)*x; } /* not called */
+INLINE half nearest_half(REAL x) { return (half)x; }
 #endif
 
 #if defined(__AVX512F__)
@@ -63,14 +67,16 @@ typedef struct strip {
     const ag_convolution *of;
     const REAL *x, *w, *bias;
     REAL *y;
-    i64 step;            /* from a block of y to the next */
-    i64 row, end, width; /* width: of the panel */
-    i64 begin;           /* the panel's first output behind y, bias; w begins with it */
-    i64 left, right;     /* of a listed group: its outputs, from the first block on */
-    const i64 *offsets;  /* of a listed group: where its channels lie */
-    i64 first, last;     /* blocks of channels added in this pass */
-    const char *ahead;   /* weights of the next blocks: their cache lines are prefetched ... */
-    i64 lines;           /* ... so many at each position of a kernel */
+    const half *added;     /* NULL, or numbers in the places of y that are added to complete sums ... */
+    half *rounded;         /* ... and where these are stored as bfloat16 */
+    i64 step, halves_step; /* from a block of y to the next; of added and rounded */
+    i64 row, end, width;   /* width: of the panel */
+    i64 begin;             /* the panel's first output behind y, bias; w begins with it */
+    i64 left, right;       /* of a listed group: its outputs, from the first block on */
+    const i64 *offsets;    /* of a listed group: where its channels lie */
+    i64 first, last;       /* blocks of channels added in this pass */
+    const char *ahead;     /* weights of the next blocks: their cache lines are prefetched ... */
+    i64 lines;             /* ... so many at each position of a kernel */
 } strip;
 
 /* A tile: `columns` columns of a row, and the vectors of a panel from one on. */
@@ -81,6 +87,9 @@ typedef struct tile_place {
     i64 top, bottom;   /* rows of the kernel that are read ... */
     i64 above, below;  /* ... and those of them that lie within x; the others meet zeros */
     i64 first, last, width;
+    const half *added; /* NULL, or what the first column adds; see strip */
+    half *rounded;
+    i64 halves_step;
     const char *ahead; /* see strip */
     i64 lines;
     i32 is_last;        /* the sums are complete */
@@ -258,6 +267,43 @@ INLINE void keep_lanes(const int columns, const int vectors, const tile_place *a
     }
 }
 
+/* Complete sums, plus the numbers that are added. */
+INLINE void add_halves(const int columns, const int vectors, const tile_place *at, vector sums[][TILE_VECTORS],
+                       i64 block)
+{
+#ifdef OF_PAIRS
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        const half *row = at->added + v * LANES / block * at->halves_step + v * LANES % block;
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p][v] += widened_halves(row + p * block);
+    }
+#endif
+}
+
+/* Store complete sums as bfloat16. */
+INLINE void round_tile(const int columns, const int vectors, const tile_place *at, vector sums[][TILE_VECTORS],
+                       i64 block)
+{
+#ifdef OF_PAIRS
+    i32 by_bits = 0;
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++)
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) by_bits |= awkward(sums[p][v]);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        half *row = at->rounded + v * LANES / block * at->halves_step + v * LANES % block;
+        if (__builtin_expect(by_bits, 0))
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) store_halves(row + p * block, nearest_halves(sums[p][v]));
+        else
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) store_nearest(row + p * block, sums[p][v]);
+    }
+#endif
+}
+
 /* One tile of y, whose blocks are `block_step` numbers from each other and `block` wide. */
 INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
                         const tile_place *at, const REAL *bias, REAL *y, i64 block_step, i64 block)
@@ -273,6 +319,7 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
     if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
     else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
+    if (way != AG_LISTED && at->is_last && at->added) add_halves(columns, vectors, at, sums, block);
     if (at->is_last && of->low) {
         const vector low = *(const REAL *)of->low - (vector){0};
 #pragma GCC unroll 8
@@ -288,6 +335,10 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
             for (int v = 0; v < vectors; v++) sums[p][v] = lesser(high, sums[p][v]);
     }
     if (way == AG_LISTED) keep_lanes(columns, vectors, at, sums, y, block_step, block);
+    else if (at->is_last && at->rounded) {
+        round_tile(columns, vectors, at, sums, block);
+        return;
+    }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         REAL *row = y + v * LANES / block * block_step + v * LANES % block;
@@ -378,9 +429,12 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                                 sum = plus_number(sum, outside ? no_numbers : from + c, factors + c * at->width);
                     }
             }
+            const i64 place = o / block * at->halves_step + p * block + o % block;
+            if (at->is_last && at->added) sum += half_at(at->added + place);
             if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
             if (at->is_last && of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
-            *to = sum;
+            if (at->is_last && at->rounded) at->rounded[place] = nearest_half(sum);
+            else *to = sum;
         }
 }
 
@@ -411,7 +465,7 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     at.is_last = is_depthwise(of) || work->offsets || part->last * of->block >= of->channels;
     at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
     at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
-    at.above = at.top, at.below = at.bottom;
+    at.above = at.top, at.below = at.bottom, at.halves_step = part->halves_step;
     if (work->whole) at.top = 0, at.bottom = of->kernel[0];
     return at;
 }
@@ -457,6 +511,10 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
             REAL *y = part->y + (row * work->columns + column) * block + output / block * block_step + output % block;
             const REAL *bias = part->bias + output;
+            const i64 place =
+                (row * work->columns + column) * block + output / block * part->halves_step + output % block;
+            at.added = part->added ? part->added + place : 0;
+            at.rounded = part->rounded ? part->rounded + place : 0;
             if (depthwise) look_below(of, &at, columns);
             if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, block_step, bias, y, block);
             else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, block_step, block);
@@ -478,6 +536,15 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
     part->lines = parts(bytes * blocks, LINE_BYTES * times);
 }
 
+/* Find what the blocks of y that begin with number `place` of it add, and where they are rounded. */
+static void find_halves(const direct *work, strip *part, i64 place)
+{
+    const ag_convolution *of = work->of;
+    part->added = of->added ? (const half *)of->added + place : 0;
+    part->rounded = of->rounded ? (half *)of->rounded + place : 0;
+    part->halves_step = work->total * of->out_block;
+}
+
 /* One strip of a panel. */
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
@@ -493,6 +560,7 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
     part.step = work->total * of->out_block;
+    find_halves(work, &part, (image * of->blocks + block) * part.step);
     const i64 from = part.row * work->columns, to = at_most(part.end * work->columns, work->total);
     i64 slot = 0;
     REAL *room = 0;
@@ -542,78 +610,6 @@ static i64 count_panels(const ag_convolution *of, i64 bundle)
     return of->groups * even_panels(of->blocks / of->groups, of->panel);
 }
 
-/* Packing of kernels into reading order. */
-typedef struct packing {
-    const ag_convolution *of;
-    i64 panels, depths; /* of outputs; blocks of channels */
-    i32 whole;          /* some weight is not finite */
-} packing;
-
-#if TRANSPOSES
-/* Kernels of eight outputs and one channel, whose positions are neighbours; whether some weight is not finite. */
-static i32 pack_eight(const REAL *w, i64 between, i64 positions, REAL *to, i64 step)
-{
-    const REAL *row[8];
-    i32 whole = 0;
-    for (i64 i = 0; i < 8; i++) row[i] = w + i * between;
-    for (i64 p = 0; p < positions; p += 8) {
-        const i64 at = at_most(p, positions - 8); /* the last eight may overlap those before */
-        transpose_eight(row, at, at + 4, to + at * step, step);
-    }
-    for (i64 i = 0; i < 8; i++)
-        for (i64 p = 0; p < positions; p++) whole |= row[i][p] * 0 != 0;
-    return whole;
-}
-#endif
-
-/* The kernels of a panel for a block of channels; the larger stride is that of the outer loop. */
-static void pack_task(void *context, i64 index)
-{
-    packing *work = context;
-    const ag_convolution *of = work->of;
-    const i64 panel = index / work->depths, b = index % work->depths, *strides = of->w_strides;
-    const i64 first = begin_of(of->blocks, work->panels, panel), positions = of->kernel[0] * of->kernel[1];
-    const i64 width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
-    const i64 deep = at_most(of->block, of->channels - b * of->block), by_outputs = strides[0] > strides[1];
-    const i64 outer = by_outputs ? width : deep, inner = by_outputs ? deep : width;
-    const i64 steps[] = {strides[!by_outputs], strides[by_outputs]},
-              to_steps[] = {by_outputs ? 1 : width, by_outputs ? width : 1};
-    const REAL *w = (const REAL *)of->w + first * of->out_block * strides[0] + b * of->block * strides[1];
-    REAL *to = (REAL *)of->room + (first * of->out_block * of->channels + b * of->block * width) * positions;
-    i32 whole = 0;
-#if TRANSPOSES
-    if (width % 8 == 0 && positions >= 8 && strides[3] == 1 && strides[2] == of->kernel[1]) {
-        for (i64 c = 0; c < deep; c++)
-            for (i64 m = 0; m < width; m += 8)
-                whole |= pack_eight(w + m * strides[0] + c * strides[1], strides[0], positions, to + c * width + m,
-                                    deep * width);
-        if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
-        return;
-    }
-#endif
-    for (i64 m = 0; m < outer; m++)
-        for (i64 n = 0; n < inner; n++)
-            for (i64 i = 0; i < of->kernel[0]; i++)
-                for (i64 j = 0; j < of->kernel[1]; j++) {
-                    const REAL number = w[m * steps[0] + n * steps[1] + i * strides[2] + j * strides[3]];
-                    to[m * to_steps[0] + n * to_steps[1] + (i * of->kernel[1] + j) * deep * width] = number;
-                    whole |= number * 0 != 0;
-                }
-    if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
-}
-
-/* Pack the kernels of a call; return whether some weight is not finite. */
-static __attribute__((unused)) i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
-{
-    packing work = {.of = of, .panels = even_panels(of->blocks, of->panel), .depths = parts(of->channels, of->block)};
-    const i64 count = work.panels * work.depths;
-    if (rt->threads > 1 && of->blocks * of->out_block * of->channels * of->kernel[0] * of->kernel[1] >= ALONE / 64)
-        rt->parallel(rt, count, pack_task, &work);
-    else
-        for (i64 k = 0; k < count; k++) pack_task(&work, k);
-    return work.whole;
-}
-
 /* Choose the tiling of a convolution, except its strips.  joined: room for strides; offsets, bundle: see direct. */
 static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
@@ -648,8 +644,9 @@ static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const 
     work.strips = parts(work.rows, work.height);
     work.by_strips = positions * outputs <= FORESEEN * of->lengths[0] * of->lengths[1] * of->groups;
     strip_slots slots = {0};
-    if (!offsets)
-        slots = slots_of(rt, &work.after, of->y, at_most(work.height * work.columns, work.total) * width, (i64)numbers);
+    const i64 of_strip = at_most(work.height * work.columns, work.total) * width;
+    if (of->rounded) slots = cut_slots(rt, of->y, of_strip, (i64)numbers);
+    else if (!offsets) slots = slots_of(rt, &work.after, of->y, of_strip, (i64)numbers);
     work.slots = slots.numbers ? &slots : 0;
     if (all > LONG) rt->listen();
     const i64 count = of->images * work.panels * work.strips;

@@ -259,6 +259,6 @@ CONDITIONS = {
 WORK = dict.fromkeys((Convolution, KernelGradient), _work)
 FOLLOWED = {
     Convolution: Followed(convolved, alone=_plan_group_of_own_kernels, most_loops=MOST_LOOPS),
-    BfloatConvolution: Followed(plan_blocks.of_words),
+    BfloatConvolution: Followed(plan_blocks.of_words, True, rounds=plan_blocks.can_round),
     BlockedConvolution: Followed(plan_blocks.convolved, True, plan_blocks.lengths_of, plan_blocks.has_call),
 }

@@ -123,8 +123,8 @@ def convolved(p: Planner, node: Apply, low: Array | None = None, high: Array | N
     return Prepared(CONVOLUTION, x.dtype, found.lengths, fields)
 
 
-def of_words(p: Planner, node: Apply) -> Prepared:
-    """Return the call of a convolution of bfloat16 numbers."""
+def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | None = None) -> Prepared:
+    """Return the call of a convolution of bfloat16 numbers, clipped as in `convolved`."""
     op, (x, w, bias) = node.op, p.inputs_of(node)
     assert isinstance(op, BfloatConvolution)
     x = with_dense_lanes(p, x)
@@ -138,9 +138,14 @@ def of_words(p: Planner, node: Apply) -> Prepared:
         "panel": op.panel, "lengths": x.lengths[2:4], "before": tuple(pair[0] for pair in op.padding), "counts": counts,
         "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(kind), "groups": op.groups,
         "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
-        "dilation": op.dilation,
+        "dilation": op.dilation, "low": low, "high": high,
     }  # fmt: skip
     return Prepared(WORD_CONVOLUTION, "float32", (x.lengths[0], blocks, *counts, op.size), fields)
+
+
+def can_round(node: Apply) -> bool:
+    """Whether the call of a convolution of bfloat16 numbers adds such numbers and rounds its result."""
+    return not node.op.is_listed  # type: ignore[attr-defined]
 
 
 def plan_of_words(p: Planner, node: Apply) -> None:

@@ -65,14 +65,19 @@ static __attribute__((unused)) i64 claim_slot(unsigned long long *free_slots)
     return __builtin_ctzll(seen);
 }
 
-/* Return slots for strips of `numbers` of the `all` numbers of y; none (numbers: 0) if y is read by others, or if there
-   are too few for all threads. */
+/* Return slots for strips of `numbers` of the `all` numbers of y; none (numbers: 0) if there are too few for all threads. */
+static __attribute__((unused)) strip_slots cut_slots(const ag_runtime *rt, void *y, i64 numbers, i64 all)
+{
+    const i64 count = at_most(SLOTS, all / at_least(1, numbers));
+    if (numbers <= 0 || count < rt->threads) return (strip_slots){0};
+    return (strip_slots){y, numbers, count >= 64 ? ~0ull : (1ull << count) - 1};
+}
+
+/* The same; none if y is read by others than the epilogue. */
 static __attribute__((unused)) strip_slots slots_of(const ag_runtime *rt, const epilogue *after, void *y, i64 numbers,
                                                     i64 all)
 {
-    const i64 count = at_most(SLOTS, all / at_least(1, numbers));
-    if (!after->nest || after->passing < 0 || numbers <= 0 || count < rt->threads) return (strip_slots){0};
-    return (strip_slots){y, numbers, count >= 64 ? ~0ull : (1ull << count) - 1};
+    return after->nest && after->passing >= 0 ? cut_slots(rt, y, numbers, all) : (strip_slots){0};
 }
 
 /* Run the epilogue on positions [from, to) of `blocks` blocks of an image.  slot: NULL, or these positions of the blocks of

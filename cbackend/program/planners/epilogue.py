@@ -23,7 +23,7 @@ from ...ir.kernel import Kernel
 from ..accounts import Term, cost, of_calls
 from ..launches import is_launched
 from ..planner import Planner, has_all_loops
-from ..prepared import Prepared, clipped, followed, run_into
+from ..prepared import Prepared, clipped, followed
 from ..program import After, Array, Call, Lengths, Program, Quantity, Site, Step
 from .kernels import kernel_in_place
 
@@ -60,11 +60,11 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
 
 
 def _plan_clipped(p: Planner, node: Apply) -> bool:
-    """Plan a call and a clip of its result as one call; return whether the node has this form."""
+    """Plan a call and what clips and rounds its result as one call; return whether the node has this form."""
     found = clipped(node)
     if found is None:
         return False
-    run_into(p, found.prepare(p), node.out)
+    found.run(p, node.out)
     return True
 
 

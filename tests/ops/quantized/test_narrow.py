@@ -1,5 +1,6 @@
 """Networks in 16 bits: rounding, values by definition, layers that stay in float32, pairs, the emulated unit of ARM."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -166,6 +167,43 @@ def test_epilogues_that_round_have_the_bits_of_separate_nodes(rows):
     plain = ag.freeze(list(y), mode=ag.Mode().excluding("fusion"))(value)
     for threads in (1, 2):
         for found, expected in zip(ag.freeze(list(y), threads=threads)(value), plain, strict=True):
+            assert_array_equal(found, expected)
+
+
+def test_calls_that_add_clip_and_round_have_the_bits_of_separate_nodes():
+    """Tiles of all kinds, sums in several passes, blocks that are no vectors, borders without windows; NaN and inf."""
+    size = current().vector // 4
+    cases = [
+        pairs_case(size, 3 * size, 2 * size, (1, 1)), pairs_case(size, 2 * size - 3, size, (3, 3), stride=(2, 1)),
+        pairs_case(size, 4 * size, 24 * size, (3, 3)), pairs_case(2, 4, 6, (2, 2)),
+        pairs_case(size, size, 2, (1, 1), padding=((2, 2), (1, 1))),
+        pairs_case(size, 2 * size, 8, (3, 3), groups=2 * size // 8 or 1),
+        own_case(size, 2 * size, (3, 3), 1), own_case(size, size, (4, 4), 1), own_case(2, 4, (3, 3), 1),
+    ]  # fmt: skip
+    low, high = np.float32(-0.5), np.float32(1.5)
+    endings = [
+        lambda y, z: T.to_bfloat16(y), lambda y, z: T.to_bfloat16(T.minimum(T.maximum(y + widened(z), low), high)),
+        lambda y, z: T.to_bfloat16(T.maximum(y, low)), lambda y, z: T.minimum(widened(z) + y, high),
+    ]  # fmt: skip
+    inputs, outputs, given = [], [], []
+    for op, ending in itertools.product(cases, endings):
+        channels = op.weights[0] if op.own else op.weights[1] * op.groups
+        bits = to_bfloat16(numbers(2, -(-channels // op.size), 7, 9, op.size))
+        bits[:, :, 3, 4:6] = np.resize(to_bfloat16(AWKWARD), bits[:, :, 3, 4:6].shape)
+        kernels, bias = numbers(*op.weights), AWKWARD[~np.isnan(AWKWARD)]
+        x = T.tensor("x", "uint16", bits.shape)
+        y = op(x, T.constant(op.packed(kernels if op.own else to_bfloat16(kernels))),
+               T.constant(np.resize(bias, -(-op.weights[0] // op.size) * op.size)))  # fmt: skip
+        z = T.tensor("z", "uint16", y.type.shape)
+        inputs += [x, z]
+        given += [bits, to_bfloat16(numbers(*y.type.shape))]
+        outputs.append(ending(y, z))
+    options = {"on_unused_input": "ignore"}
+    plain = ag.function(inputs, outputs, mode=ag.Mode().excluding("fusion"), **options)(*given)
+    for threads in (1, 2):
+        f = ag.function(inputs, outputs, threads=threads, **options)
+        assert len(f.graph.order) == len(outputs)
+        for found, expected in zip(f(*given), plain, strict=True):
             assert_array_equal(found, expected)
 
 
