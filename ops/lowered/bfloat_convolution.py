@@ -26,6 +26,9 @@ from ..networks.weights import panels_of, unpack, unpack_listed
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
+SPREAD = 16
+"""Numbers of a block whose words one instruction spreads: within.c."""
+
 
 @record(repr=False)
 class BfloatConvolution(Windowed, Lowered):
@@ -59,6 +62,13 @@ class BfloatConvolution(Windowed, Lowered):
     def is_listed(self) -> bool:
         """Whether groups do not consist of whole blocks."""
         return self.plain.is_listed(self.weights, True)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether a block of 16 channels holds several groups, whose words one instruction spreads over its lanes."""
+        outputs, channels = self.weights[0] // self.groups, self.weights[1]
+        is_square = self.groups > 1 and not self.own and outputs == channels
+        return is_square and self.size == SPREAD and channels < self.size and self.size % channels == 0
 
     def kernels(self, w: Variable) -> tuple[int, ...]:
         """Return the shape of the kernels."""
@@ -102,10 +112,16 @@ class BfloatConvolution(Windowed, Lowered):
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
         Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
-        the place of channels.
+        the place of channels.  Groups within a block: blocks, rows, columns, pairs, outputs, the two of a pair.
         """
         if self.own:
             return self.plain.packed(bits, True)
+        if self.is_within:
+            filled = np.zeros((-(-bits.shape[0] // self.size) * self.size, *bits.shape[1:]), bits.dtype)
+            filled[: bits.shape[0]] = bits
+            _, channels, *kernel = bits.shape
+            pairs = filled.reshape(-1, self.size, channels // 2, 2, *kernel)
+            return pairs.transpose(0, 4, 5, 2, 1, 3).reshape(-1)
         if self.is_listed:
             halves = [self.plain.packed(bits[:, k::2], True) for k in (0, 1)]
             return np.stack(halves, axis=-1).reshape(-1)
@@ -117,6 +133,9 @@ class BfloatConvolution(Windowed, Lowered):
         outputs, channels, *kernel = self.weights
         if self.own:
             return unpack(w, self.weights, self.size, self.panel, True, True)
+        if self.is_within:
+            pairs = w.reshape(-1, *kernel, channels // 2, self.size, 2).transpose(0, 4, 3, 5, 1, 2)
+            return pairs.reshape(-1, channels, *kernel)[:outputs]
         if self.is_listed:
             half = (outputs, channels // 2, *kernel)
             pair = [unpack_listed(w[k::2], half, self.groups, self.size, self.panel) for k in (0, 1)]

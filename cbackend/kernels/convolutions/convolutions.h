@@ -2,7 +2,7 @@
 #pragma once
 #include "../../abi/forward.h"
 
-enum { AG_DENSE = 0, AG_DEPTHWISE = 1, AG_LISTED = 2 };
+enum { AG_DENSE = 0, AG_DEPTHWISE = 1, AG_LISTED = 2, AG_WITHIN = 3 };
 
 enum { AG_PLAIN_DEPTH = 8 };
 
@@ -36,7 +36,7 @@ typedef struct ag_convolution {
     i64 blocks;           /* of y */
     i64 out_block;        /* adjacent outputs of y */
     i64 panel;            /* the most blocks of outputs whose weights are adjacent */
-    i64 kind;             /* AG_DENSE, AG_DEPTHWISE or AG_LISTED */
+    i64 kind;             /* AG_DENSE, AG_DEPTHWISE, AG_LISTED or AG_WITHIN */
     i64 groups;
     i64 outputs;          /* of a group */
     i64 shuffle;          /* 1, or the number of groups before a channel shuffle */

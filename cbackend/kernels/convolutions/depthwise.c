@@ -4,7 +4,7 @@
    A tile is some columns of a row of y.  Its sums, and the weights of a row of the kernel, are held in registers, and each
    column of x is loaded once for all windows that contain it.  Columns beyond the left and the right border add nothing. */
 #pragma once
-#include "direct.c"
+#include "within.c"
 
 #if !COMPLEX
 enum { OWN_COLUMNS = 8, OWN_TAPS = 7 };
@@ -158,7 +158,13 @@ static void sum_own_rows(const strip *part)
     }
 }
 
-/* Rows of y for a kernel of each channel; see rows_function. */
+/* Numbers, or words, of the weights of an output. */
+INLINE i64 each_of(const ag_convolution *of)
+{
+    return of->kernel[0] * of->kernel[1] * (of->kind == AG_WITHIN ? of->channels : 1);
+}
+
+/* Rows of y for a kernel of each channel, or for groups within a block; see rows_function. */
 static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
     const direct *work = context;
@@ -166,9 +172,16 @@ static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 bloc
     const i64 width = of->out_block;
     strip part = {
         .of = of, .row = row, .end = end, .width = width, .last = 1, .x = x, .y = y, .step = work->total * width};
-    part.w = (const REAL *)of->w + block * width * of->kernel[0] * of->kernel[1];
+    part.w = (const REAL *)of->w + block * width * each_of(of);
     part.bias = (const REAL *)of->bias + block * width;
     if (of->added || of->rounded) find_halves(work, &part, y - (REAL *)of->y);
+#ifdef OF_PAIRS
+    if (of->kind == AG_WITHIN) {
+        for (; row < end; row++)
+            sum_row_within(work, &part, row, at_most(work->columns, work->total - row * work->columns));
+        return;
+    }
+#endif
     if (has_own_rows(of)) sum_own_rows(&part);
     else
         for (; row < end; row++) sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
@@ -198,7 +211,7 @@ static void convolve_depthwise(const ag_runtime *rt, const ag_convolution *of)
     i64 joined[AG_MOST_ARRAYS * 5];
     const direct rows = lay_out(rt, of, joined, 0, 0);
     by_blocks work = depthwise_tasks(&rows);
-    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    run_blocks(rt, &work, each_of(of));
     follow_all(rt, &of->after, &work.after);
 }
 #endif

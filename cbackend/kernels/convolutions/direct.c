@@ -304,21 +304,10 @@ INLINE void round_tile(const int columns, const int vectors, const tile_place *a
 #endif
 }
 
-/* One tile of y, whose blocks are `block_step` numbers from each other and `block` wide. */
-INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
-                        const tile_place *at, const REAL *bias, REAL *y, i64 block_step, i64 block)
+/* Store the sums of a tile; complete ones are clipped first. */
+INLINE void finish_tile(const int columns, const int vectors, const int way, const ag_convolution *of,
+                        const tile_place *at, vector sums[][TILE_VECTORS], REAL *y, i64 block_step, i64 block)
 {
-    vector sums[TILE_COLUMNS][TILE_VECTORS];
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) {
-        const REAL *row = y + v * LANES / block * block_step + v * LANES % block;
-        const vector start = at->first == 0 ? *(const unaligned *)(bias + v * LANES) : (vector){0};
-#pragma GCC unroll 8
-        for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
-    }
-    if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
-    else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
-    else sum_columns(columns, vectors, of, at, sums);
     if (way != AG_LISTED && at->is_last && at->added) add_halves(columns, vectors, at, sums, block);
     if (at->is_last && of->low) {
         const vector low = *(const REAL *)of->low - (vector){0};
@@ -345,6 +334,24 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) *(unaligned *)(row + p * block) = sums[p][v];
     }
+}
+
+/* One tile of y, whose blocks are `block_step` numbers from each other and `block` wide. */
+INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
+                        const tile_place *at, const REAL *bias, REAL *y, i64 block_step, i64 block)
+{
+    vector sums[TILE_COLUMNS][TILE_VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        const REAL *row = y + v * LANES / block * block_step + v * LANES % block;
+        const vector start = at->first == 0 ? *(const unaligned *)(bias + v * LANES) : (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
+    }
+    if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
+    else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
+    else sum_columns(columns, vectors, of, at, sums);
+    finish_tile(columns, vectors, way, of, at, sums, y, block_step, block);
 }
 
 typedef void tile_function(const ag_convolution *, const tile_place *, const REAL *, REAL *, i64, i64);
@@ -403,6 +410,16 @@ static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
 static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
 
+/* Store a complete sum, the number of y at `to`, whose place among the halves of a tile is `place`. */
+static void finish_number(const ag_convolution *of, const tile_place *at, i64 place, REAL sum, REAL *to)
+{
+    if (at->added) sum += half_at(at->added + place);
+    if (of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
+    if (of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
+    if (at->rounded) at->rounded[place] = nearest_half(sum);
+    else *to = sum;
+}
+
 /* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
                             REAL *y, i64 block_step, i64 block)
@@ -429,11 +446,7 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                                 sum = plus_number(sum, outside ? no_numbers : from + c, factors + c * at->width);
                     }
             }
-            const i64 place = o / block * at->halves_step + p * block + o % block;
-            if (at->is_last && at->added) sum += half_at(at->added + place);
-            if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
-            if (at->is_last && of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
-            if (at->is_last && at->rounded) at->rounded[place] = nearest_half(sum);
+            if (at->is_last) finish_number(of, at, o / block * at->halves_step + p * block + o % block, sum, to);
             else *to = sum;
         }
 }

@@ -81,7 +81,7 @@ static void convolve_listed(const ag_runtime *rt, const ag_convolution *of)
 static void convolve(const ag_runtime *rt, const ag_convolution *of)
 {
     if (of->kind == AG_LISTED) convolve_listed(rt, of);
-    else if (of->kind == AG_DEPTHWISE) convolve_depthwise(rt, of);
+    else if (of->kind == AG_DEPTHWISE || of->kind == AG_WITHIN) convolve_depthwise(rt, of);
     else if (!of->w_strides) convolve_with(rt, of, 0, 0, 0);
     else {
         ag_convolution packed = *of;

@@ -130,6 +130,7 @@ def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | No
     x = with_dense_lanes(p, x)
     outputs, channels, *kernel = op.weights
     kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed else Kind.DENSE
+    kind = Kind.WITHIN if op.is_within else kind
     channels = outputs if op.own else channels
     p.guard("equal", x.lengths[1], -(-channels * op.groups // op.size), failure=Outcome.LENGTHS, axis=1)
     counts, blocks = counts_in_blocks(p, op, x, kernel), -(-outputs // op.size)
@@ -145,7 +146,9 @@ def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | No
 
 def can_round(node: Apply) -> bool:
     """Whether the call of a convolution of bfloat16 numbers adds such numbers and rounds its result."""
-    return not node.op.is_listed  # type: ignore[attr-defined]
+    op = node.op
+    assert isinstance(op, BfloatConvolution)
+    return op.is_within or not op.is_listed
 
 
 def plan_of_words(p: Planner, node: Apply) -> None:

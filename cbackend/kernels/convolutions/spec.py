@@ -32,11 +32,13 @@ class Kind(IntEnum):
     """Channels that an output of a convolution in blocks sums.
 
     DENSE: all of its group, which is made of whole blocks.  DEPTHWISE: its own.  LISTED: those of a group by a table.
+    WITHIN: those of its group of bfloat16 numbers, of which a block has several.
     """
 
     DENSE = 0
     DEPTHWISE = 1
     LISTED = 2
+    WITHIN = 3
 
 
 class Size(IntEnum):
@@ -112,7 +114,7 @@ CONVOLUTION = KernelSpec(
     "columns, `out_block` adjacent outputs.  Beyond the borders of x are zeros.",
     (
         *_SIZES,
-        length("kind", "AG_DENSE, AG_DEPTHWISE or AG_LISTED"),
+        length("kind", "AG_DENSE, AG_DEPTHWISE, AG_LISTED or AG_WITHIN"),
         length("groups"),
         length("outputs", "of a group"),
         length("shuffle", "1, or the number of groups before a channel shuffle"),

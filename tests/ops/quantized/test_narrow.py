@@ -177,7 +177,7 @@ def test_calls_that_add_clip_and_round_have_the_bits_of_separate_nodes():
         pairs_case(size, 3 * size, 2 * size, (1, 1)), pairs_case(size, 2 * size - 3, size, (3, 3), stride=(2, 1)),
         pairs_case(size, 4 * size, 24 * size, (3, 3)), pairs_case(2, 4, 6, (2, 2)),
         pairs_case(size, size, 2, (1, 1), padding=((2, 2), (1, 1))),
-        pairs_case(size, 2 * size, 8, (3, 3), groups=2 * size // 8 or 1),
+        pairs_case(16, 40, 8, (3, 3), groups=5, padding=((1, 1), (1, 1))), pairs_case(16, 30, 6, (3, 3), groups=5),
         own_case(size, 2 * size, (3, 3), 1), own_case(size, size, (4, 4), 1), own_case(2, 4, (3, 3), 1),
     ]  # fmt: skip
     low, high = np.float32(-0.5), np.float32(1.5)
@@ -228,7 +228,10 @@ def test_groups_and_kernels_of_a_channel_have_the_bits_of_the_definition():
         pairs_case(size, 2 * size, 8, (3, 3), groups=2 * size // 8 or 1, padding=beside),
         pairs_case(size, 48, 2, (3, 2), groups=24, stride=(2, 2)), pairs_case(size, 30, 6, (1, 1), groups=3),
         pairs_case(2, 6, 4, (2, 2), groups=2, padding=beside),
-        pairs_case(size, 18, 4, (3, 3), groups=6, dilation=(1, 2)),
+        pairs_case(size, 18, 4, (3, 3), groups=6, dilation=(1, 2)), pairs_case(16, 40, 8, (1, 1), groups=5),
+        pairs_case(16, 40, 8, (3, 3), groups=5, padding=beside),
+        pairs_case(16, 16, 2, (3, 2), groups=8, padding=beside),
+        pairs_case(16, 36, 4, (3, 3), groups=9, padding=((2, 2), (3, 0)), stride=(2, 2), dilation=(1, 2)),
         own_case(size, size, (3, 3), 1), own_case(size, 2 * size - 1, (3, 3), stride=(2, 2)),
         own_case(size, size, (5, 5), 2), own_case(size, size, (5, 5), 2, stride=(2, 2)),
         own_case(size, size, (2, 5), 4),
