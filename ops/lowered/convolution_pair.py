@@ -105,4 +105,4 @@ def ending_of(graph: FunctionGraph) -> Ending | None:
         value = node.out
     if rounded and nodes[-1].inputs[0] is value:
         value = nodes[-1].out
-    return Ending(*found, added, rounded) if [value] == list(graph.outputs) and graph.order else None
+    return Ending(found[0], found[1], added, rounded) if [value] == list(graph.outputs) and graph.order else None

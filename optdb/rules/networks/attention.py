@@ -8,8 +8,11 @@ and read for the second product.  The rule stands behind the derivatives, which 
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
@@ -64,17 +67,40 @@ def _is_little(scores: Variable) -> bool:
 
 
 def _scores(v: Variable, users: Users) -> _Scores | None:
-    """Return the parts of scale * (q @ k), perhaps masked, perhaps with an addend."""
-    sums = producer(v, add)
+    """Return the parts of scale * (q @ k), perhaps masked, perhaps with one addend, or with constant ones."""
+    constants: list[Constant] = []
+    while (sums := producer(v, add)) is not None:
+        others = [i for i in sums.inputs if not isinstance(i, Constant)]
+        if len(users(v)) > 1:
+            return None
+        if len(others) != 1:
+            break
+        constants += [i for i in sums.inputs if isinstance(i, Constant)]
+        v = others[0]
     if sums is None:
-        return _masked(v, users)
-    if len(sums.inputs) != 2 or len(users(v)) > 1:
+        found, added = _masked(v, users), _total(constants)
+        if not constants or found is None:
+            return found
+        return None if added is None or added.dtype != v.dtype else replace(found, added=(_as_stack(added),))
+    if len(sums.inputs) != 2 or constants:
         return None
-    for scores, added in (sums.inputs, sums.inputs[::-1]):
+    for scores, addend in (sums.inputs, sums.inputs[::-1]):
         found = _masked(scores, users)
-        if found is not None and added.dtype == v.dtype:
-            return replace(found, added=(_as_stack(added),))
+        if found is not None and addend.dtype == v.dtype:
+            return replace(found, added=(_as_stack(addend),))
     return None
+
+
+def _total(addends: list[Constant]) -> Constant | None:
+    """Return the sum of constants, as of a bias and the mask of windows; None if there is none, or it overflows."""
+    if not addends:
+        return None
+    if len(addends) == 1:
+        return addends[0]
+    with np.errstate(all="ignore"):
+        total = functools.reduce(np.add, (a.data for a in addends))
+        overflows = np.isfinite(total) != functools.reduce(np.logical_and, (np.isfinite(a.data) for a in addends))
+    return None if overflows.any() else constant(total)
 
 
 def _masked(v: Variable, users: Users) -> _Scores | None:

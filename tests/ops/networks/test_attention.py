@@ -126,6 +126,23 @@ def test_mask_of_more_rows_than_scores_widens_them():
         f(arrays[0], arrays[1], arrays[2][:6], arrays[3])
 
 
+def test_constant_addends_are_added_ahead():
+    """A bias and the mask of shifted windows, whose scores of -100 or -inf are left out; sums that overflow are not."""
+    x, k, v = stacks("float32", (4, 40, 8), (4, 8, 40), (4, 40, 8))
+    bias, far = RNG.normal(size=(1, 40, 40)).astype("float32"), np.float32(-3e38)
+    masked = np.where(np.arange(40) < 30, 0, -np.inf).astype("float32")
+    near = np.where(np.arange(4)[:, None, None] < 2, -100, RNG.normal(size=(4, 40, 1))).astype("float32")
+    arrays = [RNG.normal(size=i.type.shape).astype("float32") for i in (x, k, v)]
+    for addends, fuses in (([bias, near], True), ([bias, masked, near], True), ([near + far, bias * 0 + far], False)):
+        scores = T.matmul(x, k)
+        for addend in addends:
+            scores = T.constant(addend) + scores
+        y = T.matmul(nn.softmax(scores), v)
+        f, plain = ag.function([x, k, v], y), ag.function([x, k, v], y, mode="fast_run -attention")
+        assert (attention_of(f) is not None) == fuses and not attention_of(plain)
+        np.testing.assert_allclose(f(*arrays), plain(*arrays), rtol=1e-4, atol=1e-5)
+
+
 def test_graphs_that_keep_their_scores():
     q, k, v = stacks("float64", (None, 3), (None, 3), (None, 2))
     shares = nn.softmax(T.dot(q, k.T))
