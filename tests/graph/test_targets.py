@@ -159,6 +159,7 @@ BOUNDS = {
     },
     # Axes; and the order of weights, which the C knows.
     "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
+    "ops/lowered/bfloat_convolution.py": {"SPREAD"},
     "ops/lowered/formats/bfloats.py": {"ALL_ZERO"},
     "optdb/rules/blocks/layout.py": {"IMAGE_CHANNELS"},
     "ops/lowered/formats/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
