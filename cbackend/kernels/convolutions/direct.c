@@ -278,6 +278,8 @@ INLINE void add_halves(const int columns, const int vectors, const tile_place *a
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p][v] += widened_halves(row + p * block);
     }
+#else
+    (void)columns, (void)vectors, (void)at, (void)sums, (void)block;
 #endif
 }
 
@@ -301,6 +303,8 @@ INLINE void round_tile(const int columns, const int vectors, const tile_place *a
 #pragma GCC unroll 8
             for (int p = 0; p < columns; p++) store_nearest(row + p * block, sums[p][v]);
     }
+#else
+    (void)columns, (void)vectors, (void)at, (void)sums, (void)block;
 #endif
 }
 

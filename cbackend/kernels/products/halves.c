@@ -50,6 +50,10 @@ INLINE __attribute__((unused)) void store_nearest(half *to, pair_sums x)
     *(halves *)to = found;
 }
 #else
-INLINE __attribute__((unused)) i32 awkward(pair_sums x) { return 0; }
+INLINE __attribute__((unused)) i32 awkward(pair_sums x)
+{
+    (void)x;
+    return 0;
+}
 INLINE __attribute__((unused)) void store_nearest(half *to, pair_sums x) { store_halves(to, nearest_halves(x)); }
 #endif
