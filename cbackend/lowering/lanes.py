@@ -26,7 +26,7 @@ OpenCL C has no pragma for reductions: there all of them are split, into LANES l
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
@@ -117,10 +117,11 @@ class _Lanes:
     def __init__(self, s: ir.For, accumulators: tuple[_Accumulator, ...], count: int, on_host: bool) -> None:
         self._loop, self._accumulators, self._count = s, accumulators, count
         self._at, self._bulk = ir.index(f"at{count}"), ir.index(f"bulk{count}")
+        self._rounded = [a for a in accumulators if is_rounded(a.sign, a.dtype)]
         self._taken = _elements_at_a_time(s) if on_host else LANES
-        if on_host and not any(is_rounded(a.sign, a.dtype) for a in accumulators):
-            self._taken = min(self._taken, LANES)  # more would make short rows slow
         """Elements of one step."""
+        if not self._rounded:
+            self._taken = min(self._taken, LANES)  # more would make short rows slow
         self._lanes = {
             a.name: min(self._taken, lanes_of(a.dtype)) if on_host and is_rounded(a.sign, a.dtype) else self._taken
             for a in accumulators
@@ -136,12 +137,19 @@ class _Lanes:
         yield ir.Let(self._bulk.name, self._whole(self._taken))
         for a in self._accumulators:
             yield ir.Declare(self._array(a), self._dtypes[a.name], self._lanes[a.name])
-        yield from self._over_lanes(lambda a: (ir.Store(self._array(a), LANE, self._start(a)),), simd=True)
+        yield from self._started(lambda a: (ir.Store(self._array(a), LANE, self._start(a)),), simd=True)
         yield ir.For(self._at.name, s.start, self._bulk, tuple(self._step()), step=self._taken)
         yield from self._remainder()
-        yield from self._over_lanes(
+        yield from self._started(
             lambda a: (ir.Assign(a.name, _joined(a, ir.Local(a.dtype, a.name), self._element(a, LANE))),), simd=False
         )
+
+    def _started(self, statements: _OfAccumulator, simd: bool) -> Iterator[ir.Statement]:
+        """Yield loops over all lanes; those of results that no order changes run if there is a whole step at all."""
+        yield from self._over_lanes(self._rounded, statements, simd)
+        exact = [a for a in self._accumulators if a not in self._rounded]
+        if exact:
+            yield ir.If(ir.less(self._loop.start, self._bulk), tuple(self._over_lanes(exact, statements, simd)))
 
     def _array(self, a: _Accumulator) -> str:
         return f"{a.name}_l{self._count}"
@@ -176,10 +184,12 @@ class _Lanes:
         count = ir.ScalarOp("bitwise_and", "int64", (ir.minus(s.stop, s.start), ir.number(-taken)))
         return ir.plus(s.start, count)
 
-    def _over_lanes(self, statements: _OfAccumulator, simd: bool) -> Iterator[ir.For]:
+    def _over_lanes(
+        self, accumulators: Sequence[_Accumulator], statements: _OfAccumulator, simd: bool
+    ) -> Iterator[ir.For]:
         """Yield a loop over the lanes of all accumulators that have equally many."""
-        for lanes in dict.fromkeys(self._lanes.values()):
-            alike = [a for a in self._accumulators if self._lanes[a.name] == lanes]
+        for lanes in dict.fromkeys(self._lanes[a.name] for a in accumulators):
+            alike = [a for a in accumulators if self._lanes[a.name] == lanes]
             body = tuple(found for a in alike for found in statements(a))
             yield ir.For(LANE.name, ir.ZERO, ir.number(lanes), body, simd=simd)
 
@@ -203,7 +213,7 @@ class _Lanes:
             lanes=self._taken if self._is_even else None,
         )  # fmt: skip
         if fewer:
-            yield from (loop for loop in self._over_lanes(self._parts_added, simd=True) if loop.body)
+            yield from (loop for loop in self._over_lanes(fewer, self._parts_added, simd=True) if loop.body)
 
     def _parts_added(self, a: _Accumulator) -> Iterator[ir.Store]:
         lanes = self._lanes[a.name]
@@ -219,7 +229,7 @@ class _Lanes:
         Results that no order changes take the last elements themselves.
         """
         s = self._loop
-        rounded = {a.name: a for a in self._accumulators if is_rounded(a.sign, a.dtype)}
+        rounded = {a.name: a for a in self._rounded}
         lanes: dict[str, ir.Expr] = dict.fromkeys(rounded, ir.ZERO)
         body: list[ir.Statement] = []
         for number in dict.fromkeys(n for n in self._lanes.values() if n < self._taken):
