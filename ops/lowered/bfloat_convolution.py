@@ -112,7 +112,7 @@ class BfloatConvolution(Windowed, Lowered):
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
         Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
-        the place of channels.  Groups within a block: blocks, rows, columns, pairs, outputs, the two of a pair.
+        the place of channels.  Groups within a block: blocks, pairs, rows, columns, outputs, the two of a pair.
         """
         if self.own:
             return self.plain.packed(bits, True)
@@ -121,7 +121,7 @@ class BfloatConvolution(Windowed, Lowered):
             filled[: bits.shape[0]] = bits
             _, channels, *kernel = bits.shape
             pairs = filled.reshape(-1, self.size, channels // 2, 2, *kernel)
-            return pairs.transpose(0, 4, 5, 2, 1, 3).reshape(-1)
+            return pairs.transpose(0, 2, 4, 5, 1, 3).reshape(-1)
         if self.is_listed:
             halves = [self.plain.packed(bits[:, k::2], True) for k in (0, 1)]
             return np.stack(halves, axis=-1).reshape(-1)
@@ -134,7 +134,7 @@ class BfloatConvolution(Windowed, Lowered):
         if self.own:
             return unpack(w, self.weights, self.size, self.panel, True, True)
         if self.is_within:
-            pairs = w.reshape(-1, *kernel, channels // 2, self.size, 2).transpose(0, 4, 3, 5, 1, 2)
+            pairs = w.reshape(-1, channels // 2, *kernel, self.size, 2).transpose(0, 4, 1, 5, 2, 3)
             return pairs.reshape(-1, channels, *kernel)[:outputs]
         if self.is_listed:
             half = (outputs, channels // 2, *kernel)

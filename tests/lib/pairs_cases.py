@@ -10,8 +10,8 @@ from arignote.targets.current import current
 def by_definition(op, x, w, b):
     """The convolution of words, one rounding an addition: blocks, rows, columns, pairs; the second of a pair first.
 
-    Groups that do not consist of whole blocks add rows, columns, pairs; kernels of one channel, which are float32, rows
-    and columns.
+    Groups that do not consist of whole blocks add rows, columns, pairs; those within a block pairs, rows,
+    columns; kernels of one channel, which are float32, rows and columns.
     """
     n, *_, size = x.shape
     outputs, channels, height, width = op.weights
@@ -19,7 +19,8 @@ def by_definition(op, x, w, b):
     around = np.pad(images, ((0, 0), (0, 0), *op.padding, (0, 0)))
     counts = [(around.shape[k + 2] - op.dilation[k] * (op.weights[k + 2] - 1) - 1) // op.stride[k] + 1 for k in (0, 1)]
     groups = outputs if op.own else op.groups
-    kernels, each, at_once = w if op.own else from_bfloat16(w), outputs // groups, channels if op.is_listed else size
+    kernels, each = w if op.own else from_bfloat16(w), outputs // groups
+    at_once = 2 if op.is_within else channels if op.is_listed else size
     y = np.zeros((n, outputs, *counts), "float32")
     for group in range(groups):
         part = slice(group * each, (group + 1) * each)

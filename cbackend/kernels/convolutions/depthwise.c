@@ -116,12 +116,6 @@ OWN_TILES(7, 1)
 static own_function *const own_tiles[][2][OWN_COLUMNS] = {
     {OWN_NAMED(3, 1), OWN_NAMED(3, 2)}, {OWN_NAMED(5, 1), OWN_NAMED(5, 2)}, {OWN_NAMED(7, 1)}};
 
-/* Columns of x beyond the right border for the windows up to number `last`. */
-static i64 beyond_right(const ag_convolution *of, i64 last)
-{
-    return at_least(0, last * of->stride[1] - of->before[1] + of->kernel[1] - of->lengths[1]);
-}
-
 /* Whether `sum_own_rows` computes a convolution. */
 static i32 has_own_rows(const ag_convolution *of)
 {

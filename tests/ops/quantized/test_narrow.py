@@ -230,6 +230,7 @@ def test_groups_and_kernels_of_a_channel_have_the_bits_of_the_definition():
         pairs_case(2, 6, 4, (2, 2), groups=2, padding=beside),
         pairs_case(size, 18, 4, (3, 3), groups=6, dilation=(1, 2)), pairs_case(16, 40, 8, (1, 1), groups=5),
         pairs_case(16, 40, 8, (3, 3), groups=5, padding=beside),
+        pairs_case(16, 24, 4, (3, 3), groups=6, padding=((2, 0), (2, 2)), stride=(1, 2)),
         pairs_case(16, 16, 2, (3, 2), groups=8, padding=beside),
         pairs_case(16, 36, 4, (3, 3), groups=9, padding=((2, 2), (3, 0)), stride=(2, 2), dilation=(1, 2)),
         own_case(size, size, (3, 3), 1), own_case(size, 2 * size - 1, (3, 3), stride=(2, 2)),
@@ -238,7 +239,8 @@ def test_groups_and_kernels_of_a_channel_have_the_bits_of_the_definition():
         own_case(size, size, (7, 7), 3), own_case(size, size, (7, 7), 3, stride=(2, 2)), own_case(2, 4, (3, 3), 1),
         own_case(size, size, (3, 3), 2, dilation=(2, 2)), own_case(size, size, (4, 1), 1, stride=(1, 3)),
     ])  # fmt: skip
-    have_the_bits_of_the_definition([own_case(size, size, (k, k), k // 2) for k in (3, 5, 7)], (2, 1))
+    narrow = pairs_case(16, 16, 8, (3, 3), groups=2, padding=beside)
+    have_the_bits_of_the_definition([narrow, *(own_case(size, size, (k, k), k // 2) for k in (3, 5, 7))], (2, 1))
 
 
 def test_kernels_of_a_channel_keep_awkward_numbers():
