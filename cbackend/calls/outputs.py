@@ -19,7 +19,7 @@ import numpy as np
 
 LARGE = 1 << 20
 """Minimum bytes of a result that gets a block; malloc reuses smaller ones well."""
-ALIGNMENT = 64
+PAGE, PLACES = 4096, 8
 _ALONE = 2
 """Reference count of a block held only by a local variable and the argument of getrefcount."""
 
@@ -39,8 +39,7 @@ class Blocks:
         block = self._free_block(size)
         if block is None:
             block = self._new_block(size)
-        address = block.__array_interface__["data"][0]
-        result: np.ndarray = np.ndarray(shape, dtype, block, -address % ALIGNMENT)
+        result: np.ndarray = np.ndarray(shape, dtype, block, _offset(block))
         self._blocks.setdefault(size, []).append(block)
         return result
 
@@ -78,10 +77,10 @@ class Blocks:
     def _new_block(self, size: int) -> np.ndarray:
         self._make_room(size)
         try:
-            return np.empty(size + ALIGNMENT, np.uint8)
+            return np.empty(size + PAGE, np.uint8)
         except MemoryError:
             self.release()
-            return np.empty(size + ALIGNMENT, np.uint8)
+            return np.empty(size + PAGE, np.uint8)
 
     def _make_room(self, size: int) -> None:
         """Forget blocks, of the earliest requested sizes first, until `size` more bytes fit."""
@@ -95,6 +94,17 @@ class Blocks:
 
     def _held(self) -> int:
         return sum(size * len(blocks) for size, blocks in list(self._blocks.items()))
+
+
+def _offset(block: np.ndarray) -> int:
+    """Return where a result begins in its block: never where a page begins, as large arrays of NumPy do.
+
+    A processor takes a load for one of what was stored last where both addresses agree in their place within a page.
+    So a result has another place than the operands it is computed from, and than most results beside it.
+    """
+    address: int = block.__array_interface__["data"][0]
+    place = 1 + address // PAGE % (PLACES - 1)
+    return (place * (PAGE // PLACES) - address) % PAGE
 
 
 def _physical_memory() -> int:

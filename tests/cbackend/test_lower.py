@@ -120,7 +120,7 @@ def test_broadcasting_of_known_and_unknown_lengths(pair, sums):
 
 def test_any_strides(sums):
     nodes, library = sums
-    for shape in [(1, 1), (5, 1), (1, 6), (4, 7), (3, 300)]:
+    for shape in [(1, 1), (5, 1), (1, 6), (4, 7), (3, 300), (301, 1)]:
         x, y = random("float64", shape), random("float64", shape)
         for a, b in itertools.product(layouts(x), layouts(y)):
             check(library, nodes[0], a, b, rtol=0)
