@@ -123,6 +123,82 @@ static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL
         }
 }
 
+#if WIDTH * REAL_BYTES != 16 /* one row, or as many as run side by side */
+/* One frequency q of `halved`: r numbers in, r numbers out, or half of them where the numbers are real. */
+INLINE void NAME(halved_one)(const int r, const int is_real, i64 m, i64 s, i64 q, const REAL *xr, const REAL *xi,
+                             REAL *restrict yr, REAL *restrict yi, const REAL *w, const REAL *roots)
+{
+    const i64 apart = m * (s / 2 + 1) * WIDTH;
+    VEC a[MOST_PRIME / 2 + 1], b[MOST_PRIME / 2 + 1], d[MOST_PRIME / 2 + 1], e[MOST_PRIME / 2 + 1];
+    const VEC none = {0}, x0 = *(const LOOSE *)xr;
+    VEC u0 = none;
+    if (!is_real) u0 = *(const LOOSE *)xi;
+    VEC sum = x0, other = u0;
+#pragma GCC unroll 4
+    for (int j = 1; 2 * j < r; j++) {
+        const VEC x = *(const LOOSE *)(xr + j * apart), y = *(const LOOSE *)(xr + (r - j) * apart);
+        a[j] = x + y, d[j] = x - y, sum += a[j];
+        if (is_real) continue;
+        const VEC u = *(const LOOSE *)(xi + j * apart), v = *(const LOOSE *)(xi + (r - j) * apart);
+        b[j] = u + v, e[j] = u - v, other += b[j];
+    }
+    *(LOOSE *)(yr + q * WIDTH) = sum, *(LOOSE *)(yi + q * WIDTH) = other;
+#pragma GCC unroll 4
+    for (int k = 1; 2 * k < r; k++) {
+        const REAL cosine = w[2 * k - 2], sine = w[2 * k - 1];
+        VEC f = x0, g = u0, h = none, l = none;
+#pragma GCC unroll 4
+        for (int j = 1, at = k; 2 * j < r; j++, at += k, at -= at >= r ? r : 0) {
+            f += a[j] * roots[2 * at], l += d[j] * roots[2 * at + 1];
+            if (!is_real) g += b[j] * roots[2 * at], h += e[j] * roots[2 * at + 1];
+        }
+        const i64 up = (k * s + q) * WIDTH, down = (k * s - q) * WIDTH;
+        const VEC re = f + h, im = g - l, back = f - h, behind = -(g + l);
+        *(LOOSE *)(yr + up) = re * cosine - im * sine, *(LOOSE *)(yi + up) = re * sine + im * cosine;
+        if (is_real) continue;
+        *(LOOSE *)(yr + down) = back * cosine - behind * sine, *(LOOSE *)(yi + down) = back * sine + behind * cosine;
+    }
+}
+
+/* A pass by an odd radix over WIDTH rows of real numbers, of odd length, side by side.
+
+   The frequency -q is the conjugate of q, so of s frequencies those from 0 to s / 2 are kept: frequency k s + q of the
+   next pass, and k s - q as the conjugate of -k s + q, come from q. */
+INLINE void NAME(halved)(const int r, i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr,
+                         REAL *restrict yi, const REAL *w, const REAL *roots)
+{
+    const i64 wide = (s / 2 + 1) * WIDTH, out = (r * s / 2 + 1) * WIDTH;
+    for (i64 p = 0; p < m; p++, w += 2 * (r - 1), xr += wide, xi += wide, yr += out, yi += out) {
+        NAME(halved_one)(r, 1, m, s, 0, xr, xi, yr, yi, w, roots);
+        for (i64 q = 1; 2 * q < s; q++)
+            NAME(halved_one)(r, 0, m, s, q, xr + q * WIDTH, xi + q * WIDTH, yr, yi, w, roots);
+    }
+}
+
+static void NAME(halved3)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                          const REAL *w)
+{
+    static const REAL roots[] = {
+        1, 0, (REAL)-0.5, (REAL)0.86602540378443864676, (REAL)-0.5, (REAL)-0.86602540378443864676};
+    NAME(halved)(3, m, s, xr, xi, yr, yi, w, roots);
+}
+
+static void NAME(halved5)(i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr, REAL *restrict yi,
+                          const REAL *w)
+{
+    const REAL c1 = (REAL)0.30901699437494742410, c2 = (REAL)-0.80901699437494742410;
+    const REAL s1 = (REAL)0.95105651629515357212, s2 = (REAL)0.58778525229247312917;
+    const REAL roots[] = {1, 0, c1, s1, c2, s2, c2, -s2, c1, -s1};
+    NAME(halved)(5, m, s, xr, xi, yr, yi, w, roots);
+}
+
+static void NAME(halved_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL *xi, REAL *restrict yr,
+                             REAL *restrict yi, const REAL *w, const REAL *roots)
+{
+    NAME(halved)(r, m, s, xr, xi, yr, yi, w, roots);
+}
+#endif
+
 #undef PUT
 #undef PUT_FIRST
 #undef GET

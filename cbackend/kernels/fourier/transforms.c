@@ -188,6 +188,31 @@ static REAL *OF(transform)(const OF(plan) * plan, i64 lanes, REAL *x, REAL *y, i
     return x;
 }
 
+#if REAL_BYTES == 4
+#define HALVED(name, ...) (lanes == 1 ? OF(name##_1)(__VA_ARGS__) : OF(name##_8)(__VA_ARGS__))
+#else
+#define HALVED(name, ...) (lanes == 1 ? OF(name##_1)(__VA_ARGS__) : OF(name##_4)(__VA_ARGS__))
+#endif
+
+/* Transform one row of real numbers or ROWS of them side by side, of odd length, as above: the n / 2 + 1 frequencies from 0. */
+static REAL *OF(transform_halves)(const OF(plan) * plan, i64 lanes, REAL *x, REAL *y)
+{
+    const i64 all = plan->n * lanes;
+    const REAL *w = plan->roots, *small = plan->small;
+    i64 m = plan->n, s = 1;
+    for (int k = 0; k < plan->count; k++) {
+        const int r = plan->factors[k];
+        m /= r;
+        if (r == 3) HALVED(halved3, m, s, x, x + all, y, y + all, w);
+        else if (r == 5) HALVED(halved5, m, s, x, x + all, y, y + all, w);
+        else HALVED(halved_odd, r, m, s, x, x + all, y, y + all, w, small);
+        small += r > 5 ? 2 * r : 0, w += 2 * m * (r - 1), s *= r;
+        REAL *const other = x;
+        x = y, y = other;
+    }
+    return x;
+}
+
 /* Return numbers that a row of a transform needs beside its own: four times its length, that of Bluestein's inner one. */
 static i64 OF(room)(const OF(plan) * plan) { return 4 * (plan->inner ? plan->inner->n : plan->n); }
 
@@ -299,13 +324,15 @@ INLINE void OF(read_pairs)(i64 n, const REAL *restrict x, i64 first, i64 second,
     for (i64 j = 0; j < n; j++) re[j * lanes] = x[first * j], im[j * lanes] = x[first * j + second];
 }
 
-/* Read one row as real and imaginary parts, `lanes` apart; real numbers: pairs are complex ones if their number is even. */
+/* Read one row as real and imaginary parts, `lanes` apart; real numbers: pairs are complex ones if their number is even.
+   im: NULL if zeros are not needed. */
 static void OF(read_row)(const ag_transform *of, const REAL *x, i64 step, i64 lanes, REAL *re, REAL *im)
 {
     const i64 n = of->n;
-    if (of->form == AG_FROM_REAL && n % 2)
-        for (i64 j = 0; j < n; j++) re[j * lanes] = x[j * step], im[j * lanes] = 0;
-    else if (of->form != AG_TO_REAL) {
+    if (of->form == AG_FROM_REAL && n % 2) {
+        for (i64 j = 0; j < n; j++) re[j * lanes] = x[j * step];
+        for (i64 j = 0; j < n && im; j++) im[j * lanes] = 0;
+    } else if (of->form != AG_TO_REAL) {
         const i64 pairs = of->form == AG_FROM_REAL ? n / 2 : n, second = of->form == AG_FROM_REAL ? step : 1;
         if (step == 1 && lanes == 1) OF(read_pairs)(pairs, x, 2, 1, 1, re, im);
         else OF(read_pairs)(pairs, x, 2 * step, second, lanes, re, im);
@@ -385,6 +412,7 @@ static void OF(do_rows)(void *context, i64 task)
     const OF(plan) *plan = work->plan;
     const i64 end = least((task + 1) * work->each, work->rows), step = of->x_strides[of->rank];
     const i64 out = of->form == AG_TO_REAL ? of->n : 2 * (of->form == AG_FROM_REAL ? of->n / 2 + 1 : of->n);
+    const i64 is_halves = of->form == AG_FROM_REAL && of->n % 2 && plan->count; /* odd, no large prime */
     const i64 swapped = of->form == AG_BACKWARD || of->form == AG_TO_REAL, parts = of->form == AG_FROM_REAL ? 1 : 2;
     REAL *const room = work->rt->alloc((OF(room)(plan) + 8) * work->lanes * (i64)sizeof(REAL));
     if (!room) work->failed = OUTCOME_MEMORY;
@@ -397,11 +425,12 @@ static void OF(do_rows)(void *context, i64 task)
             i64 at = 0, left = row + q;
             for (i32 axis = of->rank - 1; axis >= 0; left /= of->batch[axis--])
                 at += left % of->batch[axis] * of->x_strides[axis];
-            OF(read_row)(of, (const REAL *)of->x + parts * at, step, lanes, re + q, im + q);
+            OF(read_row)(of, (const REAL *)of->x + parts * at, step, lanes, re + q, is_halves ? NULL : im + q);
             if (halved) OF(join_halves)(plan, lanes, re + q, im + q);
         }
         if (halved) memcpy(room + all, im, (size_t)all * sizeof(REAL));
-        const REAL *const found = OF(transform_any)(plan, lanes, room, swapped);
+        const REAL *const found = is_halves ? OF(transform_halves)(plan, lanes, room, room + 2 * all)
+                                            : OF(transform_any)(plan, lanes, room, swapped);
         for (i64 q = 0; q < lanes; q++)
             OF(write_row)(of, plan, lanes, found + q, found + all + q, work->scale, (REAL *)of->y + (row + q) * out);
         row += lanes;
@@ -432,3 +461,4 @@ static i32 OF(transform_rows)(const ag_runtime *rt, const ag_transform *of, i64 
 
 #undef PASS
 #undef WIDE_PASS
+#undef HALVED

@@ -60,7 +60,20 @@ static i32 keep_first(const ag_runtime *rt, candidates *c)
     return 0;
 }
 
-enum { TOPK_BLOCK = 256, TOPK_LANES = 16 };
+/* Put a key with its position among the k first ones, behind those that are equal. */
+static void insert(candidates *c, i64 key, i64 position)
+{
+    i64 j = c->count < c->k ? c->count++ : c->k - 1;
+    for (; j > 0 && c->keys[j - 1] > key; j--) c->keys[j] = c->keys[j - 1], c->positions[j] = c->positions[j - 1];
+    c->keys[j] = key, c->positions[j] = position;
+    if (c->count == c->k) c->limit = c->keys[c->k - 1];
+}
+
+enum {
+    TOPK_BLOCK = 256,
+    TOPK_LANES = 16,
+    TOPK_INSERTED = 16
+}; /* the last: up to which k the first are kept in order */
 
 static i64 candidates_of(i64 n, i64 k) { return least(n, 2 * k + 32); }
 
@@ -86,13 +99,17 @@ static i32 topk_row(const ag_runtime *rt, const void *call, i64 row, void *room)
             if (!enters) continue;
             for (i64 l = i; l < least(count, i + TOPK_LANES); l++) {
                 if (part[l] >= c.limit && c.count >= k) continue;
+                if (k <= TOPK_INSERTED) {
+                    insert(&c, part[l], start + l);
+                    continue;
+                }
                 c.keys[c.count] = part[l], c.positions[c.count++] = start + l;
                 if (c.count == c.most) failed = keep_first(rt, &c);
                 if (failed) return failed;
             }
         }
     }
-    failed = keep_first(rt, &c);
+    if (k > TOPK_INSERTED) failed = keep_first(rt, &c);
     if (failed) return failed;
     i64 *const positions = (i64 *)of->positions + row * k;
     char *const values = (char *)of->values + row * k * bytes;

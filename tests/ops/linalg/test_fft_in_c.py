@@ -109,6 +109,8 @@ def test_threads_and_special_numbers():
     others[3, 5], others[4, 0] = np.nan, np.inf
     found = one(values, others)[1]
     assert np.isnan(found[3]).all() and not np.isfinite(found[4]).any() and np.isfinite(found[[2, 5]]).all()
+    for k in (0, 2, 300):  # a row has the bits that it has among others
+        assert one(values[:1], others[k : k + 1])[1].tobytes() == found[k].tobytes()
     with pytest.raises(ValueError, match="takes 1 number or more, got 0"):
         one(np.zeros((2, 0), complex), others)
 

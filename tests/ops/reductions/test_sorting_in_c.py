@@ -107,6 +107,16 @@ def test_bits_of_numpy(dtype):
     check(rng, dtype, (130, 5))
 
 
+def test_the_first_of_equal_elements_are_on_top():
+    x, k = T.fmatrix(), T.lscalar()
+    f = ag.function([x, k], T.topk(x, k)[1])
+    value = np.random.default_rng(2).integers(0, 40, (3, 701)).astype("float32")
+    value[1, 5::300], value[2] = np.nan, np.arange(701)
+    order = np.argsort(-np.where(np.isnan(value), np.inf, value), axis=1, kind="stable")
+    for count in (1, 16, 17, 701):
+        np.testing.assert_array_equal(f(value, count), order[:, :count])
+
+
 def test_bodies_of_loops_and_threads():
     x, rows = T.matrix("x"), T.matrix("rows")
 
