@@ -83,12 +83,23 @@ __attribute__((optimize("O2")))
 static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
 {
 #define AG_COPY(T) for (i64 i = 0; i < n; i++) ((T *)y)[i * ys] = ((const T *)x)[i * xs]
+#define AG_SET(T) \
+    { \
+        const T one = *(const T *)x; \
+        T *to = (T *)y; \
+        for (; n >= 4; n -= 4, to += 4 * ys) to[0] = one, to[ys] = one, to[2 * ys] = one, to[3 * ys] = one; \
+        for (; n > 0; n--, to += ys) *to = one; \
+    }
     if (xs == 1 && ys == 1) __builtin_memcpy(y, x, (u64)(n * item));
+    else if (xs == 0 && item == 1) AG_SET(u8)
+    else if (xs == 0 && item == 4) AG_SET(u32)
+    else if (xs == 0 && item == 8) AG_SET(u64)
     else if (item == 1) AG_COPY(u8);
     else if (item == 2) AG_COPY(u16);
     else if (item == 4) AG_COPY(u32);
     else if (item == 8) AG_COPY(u64);
     else AG_COPY(c128);
+#undef AG_SET
 #undef AG_COPY
 }
 /* Planes of rows of so many bytes; short rows are copied as two blocks, which may overlap, without a call. */

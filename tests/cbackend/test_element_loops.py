@@ -83,7 +83,27 @@ def of_rows(x, n):
     return s
 
 
-PROGRAMS = [fibonacci, sorted_by_bubbles, table, counted, long_inner_loop, smoothed, found, of_rows]
+def by_other_rows(x, n):
+    """Distances, some of them negative: an element that a whole loop reads changes within it."""
+    paths = np.outer(x, x) - 0.3 * x[0]
+    for k in range(len(x)):
+        for i in range(len(x)):
+            for j in range(len(x)):
+                if paths[i, k] + paths[k, j] < paths[i, j]:
+                    paths[i, j] = paths[i, k] + paths[k, j]
+    return paths
+
+
+def by_own_element(x, n):
+    for i in range(len(x)):
+        x[i] -= 0.5 * x[n // 3]
+    return x
+
+
+PROGRAMS = [
+    fibonacci, sorted_by_bubbles, table, counted, long_inner_loop, smoothed, found, of_rows, by_other_rows,
+    by_own_element,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

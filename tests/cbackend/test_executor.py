@@ -12,6 +12,7 @@ from compiled import assert_same, check, compiled, compiled_graph, expected
 from draws import mostly_long, rarely_long
 from random_graphs import random_graph
 
+import arignote as ag
 from arignote import ops as T
 from arignote.database import optdb
 from arignote.graph import DTYPES, Apply, FunctionGraph, GraphEditor, TensorType
@@ -517,3 +518,15 @@ def test_the_profile_counts_calls_and_bytes():
     assert abs(sum(profile.share(s.seconds) for s in profile.steps) - 100) < 1e-6
     assert "exp" in str(profile) and profile.to_dict()["calls"] == 3
     assert "clock()" not in compiled([x], [T.exp(x)]).source.split("struct frame")[1]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64"])
+def test_a_number_set_at_strides(dtype):
+    x, v, step = T.tensor(dtype, (None,)), T.tensor(dtype, ()), T.lscalar()
+    f = ag.function([x, v, step], T.set_subtensor(x[1::step], v))
+    for n in (0, 1, 2, 9, 27, 40):
+        for each in (1, 3, -2):
+            expected = np.zeros(n, dtype)
+            given = expected.copy()
+            expected[1::each] = 1
+            np.testing.assert_array_equal(f(given, np.ones((), dtype), each), expected)

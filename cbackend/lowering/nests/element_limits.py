@@ -9,6 +9,12 @@ The steps before it run as they would: a call that fails hands on nothing.
     for t in 0 .. n:  x[t + c]             c may be negative
     -->
     for strips in which t + c keeps its sign:  o = t + c < 0 ? c + length : c;  for t in the strip:  x[t + o]
+
+    for t in 0 .. n:  y[a + t] = f(y[a + k], ...)
+    -->
+    for strips up to k, of k alone, and behind it:  v = y[a + k];  for t in the strip:  y[a + t] = f(v, ...)
+
+This lets compilers take several steps at once: within a strip no step writes what another one reads.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from dataclasses import dataclass, field
 
 from ....record import record
 from ...ir import loops as ir
+from ...ir.walk import all_statements, names_read
 
 
 @record
@@ -62,6 +69,54 @@ def strip_offsets(loop: Steps, begin: ir.Local, end: ir.Expr, name: Callable[[st
         found.append(ir.Let(cut.name, ir.ScalarOp("switch", "int64", (is_cut, front, end))))
         end = cut
     return tuple(found), end
+
+
+@record
+class OwnElement:
+    """An element that all steps of a loop read, and that only step `at` writes.
+
+    `reads`: what stands before `body` in each strip.
+    """
+
+    at: ir.Expr
+    reads: ir.Body
+    body: ir.Body
+
+    def end(self, begin: ir.Local, end: ir.Expr) -> ir.Expr:
+        """Return the end of a strip: at the step, or behind it."""
+        is_within = ir.every([ir.less(begin, self.at), ir.less(self.at, end)])
+        behind = ir.ScalarOp("switch", "int64", (ir.equal(begin, self.at), ir.plus(begin, ir.ONE), end))
+        return ir.ScalarOp("switch", "int64", (is_within, self.at, behind))
+
+
+def own_element(t: ir.Local, body: ir.Body) -> OwnElement | None:
+    """Return the element of an array that the steps `t` of an innermost loop read, if it is among those they write."""
+    inside = list(all_statements(body))
+    if not all(isinstance(s, (ir.Let, ir.Var, ir.Assign, ir.Store, ir.If)) for s in inside):
+        return None
+    made = {t.name, *(s.name for s in inside if isinstance(s, (ir.Let, ir.Var, ir.Assign)))}
+    for place, s in enumerate(body):
+        if not isinstance(s, ir.Let) or not isinstance(s.value, ir.Load) or not made.isdisjoint(names_read(s)):
+            continue
+        writes = [w for w in inside if isinstance(w, ir.Store) and w.array == s.value.array]
+        places = {_step_of(w.index, s.value.index, t) for w in writes}
+        at = places.pop() if len(places) == 1 else None
+        before = all_statements(body[:place])
+        if at is not None and not any(isinstance(w, ir.Store) and w.array == s.value.array for w in before):
+            return OwnElement(at, (s,), (*body[:place], *body[place + 1 :]))
+    return None
+
+
+def _step_of(written: ir.Expr, read: ir.Expr, t: ir.Local) -> ir.Expr | None:
+    """Return the step in which the index `written` is `read`, which is the same in all; None if that is not certain."""
+    while written != t:
+        if not (isinstance(written, ir.ScalarOp) and isinstance(read, ir.ScalarOp) and written.name == read.name):
+            return None
+        pairs = [(a, b) for a, b in zip(written.args, read.args, strict=True) if a != b]
+        if len(pairs) != 1:
+            return None
+        ((written, read),) = pairs
+    return read if read.dtype == t.dtype else None
 
 
 def offset(

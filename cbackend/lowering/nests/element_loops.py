@@ -36,7 +36,7 @@ from ....record.quoting import c_comment
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
-from .element_limits import Steps, strip_offsets
+from .element_limits import Steps, own_element, strip_offsets
 from .element_statements import View
 from .element_vectors import Elements, Scratch, Value, Vectors
 
@@ -372,7 +372,8 @@ class _Writer(Vectors):
         t = loop.index
         loops = any(isinstance(unmarked(node.op), Scan) or is_vector_loop(node) for node in nodes_within(op.graph))
         strip = STRIP_OF_LOOPS if loops else STRIP
-        if isinstance(steps, ir.Const) and steps.value.real <= strip and not loop.offsets:
+        own = own_element(t, body)
+        if isinstance(steps, ir.Const) and steps.value.real <= strip and not loop.offsets and own is None:
             self.add(ir.For(t.name, ir.ZERO, steps, body))
             return
         begin, last = ir.index(self.name("r")), ir.index(self.name("r"))
@@ -381,8 +382,12 @@ class _Writer(Vectors):
         is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
         full = ir.plus(begin, ir.number(strip))
         whole: list[ir.Statement] = [ir.Let(last.name, ir.ScalarOp("switch", "int64", (is_last, steps, full)))]
+        called = ir.ScalarOp("is_called", "bool", (ir.Local(CALLBACK, "stopped"),))
         by: int | ir.Local = strip
-        if loop.offsets:
+        if own is not None:
+            end, body = ir.index(self.name("r")), own.body
+            whole += [ir.Let(end.name, own.end(begin, last)), *own.reads]
+        if loop.offsets or own is not None:
             offsets, end = strip_offsets(loop, begin, end, self.name)
             by = ir.index(self.name("r"))
             self.add(ir.Var(by.name, ir.ZERO))
@@ -391,7 +396,7 @@ class _Writer(Vectors):
             ir.For(t.name, begin, end, body),
             ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),
                   (ir.Break(),)),
-            ir.If(ir.ScalarOp("is_called", "bool", (ir.Local(CALLBACK, "stopped"),)),
+            ir.If(called if own is None else ir.every([ir.equal(end, last), called]),
                   (ir.Return(ir.Const("int32", _STOPPED)),)),
         ]  # fmt: skip
         self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), by))
