@@ -93,7 +93,7 @@ class _Tile:
     def is_strided_row(self) -> ir.Expr:
         """Return whether there is one row, and more than one operand is strided along it."""
         units = [ir.equal(self.nest.operands.stride(k, self.inner), ir.ONE) for k in self.moving]
-        strided = [ir.ScalarOp("switch", "int64", (unit, ir.ZERO, ir.ONE)) for unit in units]
+        strided: list[ir.Expr] = [ir.ScalarOp("switch", "int64", (unit, ir.ZERO, ir.ONE)) for unit in units]
         several = ir.less(ir.ONE, reduce(ir.plus, strided))
         return ir.every([ir.equal(ir.index(f"n{self.outer}"), ir.ONE), several])
 

@@ -36,8 +36,13 @@ enum { NAME(LANES) = 32 / sizeof(KEY) };
 #define BROADCAST(x) _mm256_castpd_si256(_mm256_set1_pd(x))
 #else
 #define IS_GREATER(a, b) _mm256_cmpgt_epi64(a, b)
+#ifdef __AVX512VL__
+#define LEAST_OF(a, b) _mm256_min_epi64(a, b)
+#define MOST_OF(a, b) _mm256_max_epi64(a, b)
+#else
 #define LEAST_OF(a, b) _mm256_blendv_epi8(a, b, IS_GREATER(a, b))
 #define MOST_OF(a, b) _mm256_blendv_epi8(b, a, IS_GREATER(a, b))
+#endif
 #define BROADCAST(x) _mm256_set1_epi64x(x)
 #endif
 #define SIGNS(x) (u32) _mm256_movemask_pd(_mm256_castsi256_pd(x))
@@ -53,7 +58,7 @@ enum { NAME(LANES) = 32 / sizeof(KEY) };
 /* Order two vectors lane by lane. */
 INLINE void NAME(order)(__m256i *a, __m256i *b)
 {
-#if KEY_BITS == 32 || KEY_IS_FLOAT
+#if KEY_BITS == 32 || KEY_IS_FLOAT || defined(__AVX512VL__)
     const __m256i low = LEAST_OF(*a, *b), high = MOST_OF(*a, *b);
 #else
     const __m256i swap = IS_GREATER(*a, *b);
