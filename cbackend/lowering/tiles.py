@@ -57,8 +57,8 @@ def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     rows = substituted((*nest.at[0], *nest.looped(innermost, depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles: ir.Body = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
-    if depth == 0 and tile.turns:
-        in_tiles = (ir.If(tile.is_strided_row(), (ir.Outlined(ROWS_FUNCTION, tile.turned(parameters), ()),), in_tiles),)
+    if depth == 0 and tile.swaps:
+        in_tiles = (ir.If(tile.is_strided_row(), (ir.Outlined(ROWS_FUNCTION, tile.swapped(parameters), ()),), in_tiles),)
     return whole, ir.If(
         ir.Local("bool", "whole"), (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles
     )
@@ -86,7 +86,7 @@ class _Tile:
         return self._arguments.get(name, name)
 
     @property
-    def turns(self) -> bool:
+    def swaps(self) -> bool:
         """Whether the two loops may change places in the arguments: every operand moves along both."""
         return all({self.outer, self.inner} <= set(self.nest.operands[k].loops) for k in self.operands)
 
@@ -97,7 +97,7 @@ class _Tile:
         several = ir.less(ir.ONE, reduce(ir.plus, strided))
         return ir.every([ir.equal(ir.index(f"n{self.outer}"), ir.ONE), several])
 
-    def turned(self, parameters: Sequence[str]) -> tuple[str, ...]:
+    def swapped(self, parameters: Sequence[str]) -> tuple[str, ...]:
         """Return the arguments of the loops, the outer one in the place of the inner one."""
         operands = self.nest.operands
         pairs = [(f"n{self.outer}", f"n{self.inner}")]

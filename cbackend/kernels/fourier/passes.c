@@ -128,7 +128,7 @@ static void NAME(pass_odd)(const int r, i64 m, i64 s, const REAL *xr, const REAL
 INLINE void NAME(halved_one)(const int r, const int is_real, i64 m, i64 s, i64 q, const REAL *xr, const REAL *xi,
                              REAL *restrict yr, REAL *restrict yi, const REAL *w, const REAL *roots)
 {
-    const i64 apart = m * (s / 2 + 1) * WIDTH;
+    const i64 stride = m * (s / 2 + 1) * WIDTH;
     VEC a[MOST_PRIME / 2 + 1], b[MOST_PRIME / 2 + 1], d[MOST_PRIME / 2 + 1], e[MOST_PRIME / 2 + 1];
     const VEC none = {0}, x0 = *(const LOOSE *)xr;
     VEC u0 = none;
@@ -136,10 +136,10 @@ INLINE void NAME(halved_one)(const int r, const int is_real, i64 m, i64 s, i64 q
     VEC sum = x0, other = u0;
 #pragma GCC unroll 4
     for (int j = 1; 2 * j < r; j++) {
-        const VEC x = *(const LOOSE *)(xr + j * apart), y = *(const LOOSE *)(xr + (r - j) * apart);
+        const VEC x = *(const LOOSE *)(xr + j * stride), y = *(const LOOSE *)(xr + (r - j) * stride);
         a[j] = x + y, d[j] = x - y, sum += a[j];
         if (is_real) continue;
-        const VEC u = *(const LOOSE *)(xi + j * apart), v = *(const LOOSE *)(xi + (r - j) * apart);
+        const VEC u = *(const LOOSE *)(xi + j * stride), v = *(const LOOSE *)(xi + (r - j) * stride);
         b[j] = u + v, e[j] = u - v, other += b[j];
     }
     *(LOOSE *)(yr + q * WIDTH) = sum, *(LOOSE *)(yi + q * WIDTH) = other;
