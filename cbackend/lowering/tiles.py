@@ -58,7 +58,8 @@ def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     whole, *opening = tile.opening()
     in_tiles: ir.Body = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
     if depth == 0 and tile.swaps:
-        in_tiles = (ir.If(tile.is_strided_row(), (ir.Outlined(ROWS_FUNCTION, tile.swapped(parameters), ()),), in_tiles),)
+        one = ir.Outlined(ROWS_FUNCTION, tile.swapped(parameters), ())
+        in_tiles = (ir.If(tile.is_strided_row(), (one,), in_tiles),)
     return whole, ir.If(
         ir.Local("bool", "whole"), (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles
     )
