@@ -243,7 +243,8 @@ def counted_from(value: Any) -> tuple[Any, Any] | None:
     """Return the next number and the step of an `itertools.count`; None for anything else."""
     if type(value) is not counter:
         return None
-    start, *rest = value.__reduce__()[1]  # type: ignore[misc]
+    numbers: Any = value.__reduce__()[1]
+    start, *rest = numbers
     return start, rest[0] if rest else 1
 
 
