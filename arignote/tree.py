@@ -216,6 +216,11 @@ def is_tree(value: Any) -> bool:
     return value is None or isinstance(value, (list, tuple, Mapping)) or kind in _registered or is_record(value)
 
 
+def is_sequence(value: Any) -> bool:
+    """Whether a value is a list or a tuple; a named tuple is one structure, as a dict is."""
+    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+
+
 def has_variable(value: Any) -> bool:
     """Whether a tree has a variable among its leaves."""
     found: list[Any] = []
@@ -225,7 +230,7 @@ def has_variable(value: Any) -> bool:
 
 def symbolic_flat(value: Any, leaves: list[Any]) -> Form:
     """Return the form of a tree of variables; lists and tuples of numbers alone are leaves, which become arrays."""
-    if not is_tree(value) or (isinstance(value, (list, tuple)) and value and not has_variable(value)):
+    if not is_tree(value) or (is_sequence(value) and value and not has_variable(value)):
         return _leaf(value, leaves)
     form = flat(value, [])
     if type(form) is not tuple:

@@ -21,7 +21,7 @@ from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import as_length, known_length, lengths_of
 from ..record.spelling import nearest
-from ..tree import Form, flat, in_form, places, symbolic_flat, unflat
+from ..tree import Form, flat, in_form, is_sequence, places, symbolic_flat, unflat
 from .bodies import as_condition, moved_inside, require_arguments, require_one_argument, returned
 from .scanned import Scanned, Updates, require_unpacked
 
@@ -113,7 +113,7 @@ def _as_list(given: Any) -> list[Any]:
     if given is None:
         return []
     require_unpacked(given, "an argument of scan")
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+    return list(given) if is_sequence(given) else [given]
 
 
 class _Sequence(NamedTuple):

@@ -20,8 +20,9 @@ import numpy as np
 from ..graph import Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import is_dask, shown
+from ..ops.core.tracing import current
 from ..record import record
-from ..tree import Form, flat, flat_record, is_named, is_record
+from ..tree import Form, flat, flat_record, has_variable, is_named, is_record
 
 
 class Static:
@@ -165,6 +166,10 @@ class Arguments:
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
+        if current() is not None and _holds_variable(value):  # made in the function that is traced
+            self.symbolic = True
+            leaves.append(value)
+            return kind
         if is_generator(value):
             return Object(type(value.bit_generator), self._number(value))
         if has_state(value):
@@ -178,6 +183,13 @@ class Arguments:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return self.numbers[id(value)]
+
+
+def _holds_variable(value: Any) -> bool:
+    """Whether an object has symbolic attributes."""
+    if is_record(value):
+        return has_variable(value)
+    return has_state(value) and any(isinstance(v, Variable) for v in getattr(value, "__dict__", {}).values())
 
 
 def is_generator(value: Any) -> bool:

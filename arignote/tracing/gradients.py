@@ -99,12 +99,12 @@ def _tangent_of(f: Any) -> Callable[..., Any]:
         value = call(target(), *given)
         trace: Any = current()
         results: list[Any] = []
-        form = flat(value, results, records=None)
+        form = flat(value, results)
         results = [as_tensor(now(trace, v)) for v in results]
         inputs: list[Any] = []
         along: list[Any] = []
-        shape = flat(tuple(given), inputs, records=None)
-        if flat(tuple(tangents), along, records=None) != shape:
+        shape = flat(tuple(given), inputs)
+        if flat(tuple(tangents), along) != shape:
             raise TypeError(f"jvp: tangents are {shown(tangents)}; expected the form of the primals, {shown(primals)}")
         pairs = [(v, t) for v, t in zip(inputs, along, strict=True) if isinstance(v, Variable) and v.type.kind in "fc"]
         moving_ones = [k for k, r in enumerate(results) if r.type.kind in "fc"]
@@ -131,14 +131,14 @@ def over_examples(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
         checks = len(trace.checks)
         for v in args:
             leaves: list[Any] = []
-            flat(v, leaves, records=None)
+            flat(v, leaves)
             for leaf in leaves:
                 adopt(trace, leaf)
         value = call(f, *map(_copies, args))
         if len(trace.checks) > checks:
             raise TypeError("vmap: the function raises by the values of one example; compute whether, and raise after")
         results: list[Any] = []
-        form = flat(value, results, records=None)
+        form = flat(value, results)
         return unflat(form, iter([now(trace, v) for v in results]))
 
     def mapped(*args: Any) -> Any:
@@ -160,7 +160,7 @@ def _as_jitted(function: Any, f: Any) -> Any:
 def _copies(value: Any) -> Any:
     """Return an argument with arrays of its own; constants of a trace that may have a derivative become variables."""
     leaves: list[Any] = []
-    form = flat(value, leaves, records=None)
+    form = flat(value, leaves)
     return unflat(form, iter([_copy(v) for v in leaves]))
 
 
@@ -178,7 +178,7 @@ def _copy(value: Any) -> Any:
 def _of(cost: Any, argument: Any) -> Any:
     """Return the derivative of a scalar by one argument, in its form."""
     leaves: list[Any] = []
-    form = flat(argument, leaves, records=None)
+    form = flat(argument, leaves)
     wrong = [v for v in leaves if not isinstance(v, Variable)]
     if wrong:
         raise TypeError(f"grad: {shown(wrong[0])} is no array; only arrays and numbers have derivatives")
