@@ -51,9 +51,11 @@ def left_now(trace: Trace) -> Any:
 
 def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any) -> None:
     """Note where the result of an operation on Python's integers might leave 64 bits."""
+    if name == "round":
+        _note(trace, T.logical_not(operands[0]))
+        return
     if name == "trunc":
-        if not trace.depth:  # in a loop over elements this test would cost a quarter
-            _note(trace, T.logical_not(T.lt(T.abs(operands[0]), _CLOSE)))
+        _note(trace, _is_outside(operands[0]))
         return
     if name not in _LEAVES or result.dtype != "int64":
         return
@@ -62,6 +64,13 @@ def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any
         return
     left = _LEAVES[name](*[as_tensor(o.variable if type(o) is Length else o) for o in operands], *parts, result)
     _note(trace, left)
+
+
+def _is_outside(x: Any) -> Any:
+    """Return whether a number has no integer of 64 bits: not a number, infinite, or too large."""
+    if x.type.kind == "f":
+        return T.logical_not(T.lt(T.abs(x), _CLOSE))
+    return T.gt(x, T.constant(MOST, "uint64"))
 
 
 def _note(trace: Trace, left: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 
 import numpy as np
@@ -230,3 +231,55 @@ def test_tests_narrow_intervals():
     assert refined(trace, b > a, a, own) == Interval(-50, 8)
     assert interval(trace, a + b, a) == Interval(0, 9, True)
     assert interval(trace, a * 2, a) == Interval(-100, 100)
+
+
+def truncated(x):
+    found = np.zeros(len(x), int)
+    for i in range(len(x)):
+        found[i] = int(x[i])
+    return found
+
+
+@in_python
+@pytest.mark.parametrize("wrong, error", [(np.nan, ValueError), (np.inf, OverflowError), (-1e19, OverflowError)])
+def test_int_of_a_float_in_a_loop_raises_as_python_does(wrong, error):
+    x = np.linspace(-9.5, 9.5, 20)
+    f = ag.jit(truncated)
+    assert f(x).tolist() == truncated(x).tolist()
+    x[17] = wrong
+    with pytest.raises(error):
+        f(x)
+
+
+def hashed(n, x):
+    return n, n + 1, n % 7, n // 3, n > 5, x ^ n, int(x[0]) + 1
+
+
+@in_python
+@pytest.mark.parametrize("n", [2**63 - 1, 2**63, 2**63 + 5, 2**64 - 1])
+def test_integers_beyond_int64_are_those_of_python(n):
+    x = np.array([2**63 + 1, 2**64 - 1, 3], np.uint64)
+    found, expected = ag.jit(hashed)(n, x), hashed(n, x)
+    assert found[:5] == expected[:5] and [type(v) for v in found[:5]] == [type(v) for v in expected[:5]]
+    np.testing.assert_array_equal(found[5], expected[5])
+    assert found[6] == expected[6] and type(found[6]) is int
+
+
+@in_python
+@pytest.mark.parametrize("f", [lambda n: math.factorial(n), lambda n: math.comb(3 * n, n)])  # noqa: PLW0108
+def test_results_beyond_64_bits_come_from_python(f):
+    jitted = ag.jit(f)
+    assert [jitted(n) for n in (5, 20, 21, 30)] == [f(n) for n in (5, 20, 21, 30)]
+
+
+def test_round_of_a_python_float_is_that_of_python():
+    def cents(x):
+        found = np.zeros(len(x))
+        for i in range(len(x)):
+            found[i] = round(float(x[i]), 2)
+        return found
+
+    ties = (np.arange(-4000, 4000) + 0.5) / 100
+    x = np.array([*ties, 2.675, 1.005, -0.001, 1e22, np.nan, np.inf, 5e-324])
+    assert ag.jit(cents)(x).tobytes() == cents(x).tobytes()
+    assert ag.jit(lambda v: round(v, 1))(0.15) == round(0.15, 1)
