@@ -24,8 +24,8 @@ from ..ops.control.cond import chosen
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, number_of, operated
-from ..ops.core.tracing import Number, Trace, current
+from ..ops.core.traced import adopt, class_to_keep, joined_class, keep_class, operated, truth_value
+from ..ops.core.tracing import Trace, current
 from ..ops.elementwise.casting import Cast
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
@@ -37,7 +37,6 @@ from .undefined import Undefined, defined
 
 _CHEAP = 24
 """Most nodes of a branch whose values are computed although the other is taken."""
-_KINDS = (int, float, complex)
 _BEFORE, _BEHIND = -(2**63), 2**63 - 1
 """Ends of slices that reach to the first element, and to the last one."""
 
@@ -243,10 +242,6 @@ class _Choice:
         return lambda results: unflat(form, iter([_of(p, results) for p in places]))
 
     def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
-        kinds = [number_of(v) for v in (a, b)]
-        kind = None
-        if None not in kinds and not any(type(v) is bool for v in (a, b)):
-            kind = max((k.kind for k in kinds if k is not None), key=_KINDS.index)
         for v in (a, b):
             if not _is_value(v):
                 raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
@@ -258,7 +253,7 @@ class _Choice:
                 f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and "
                 f"dtypes that have one in common{line()}"
             ) from None
-        place = self._placed(pair, kind)
+        place = self._placed(pair, joined_class(class_to_keep(a), class_to_keep(b)))
         if shared:
             place.frozen = f"{_called(name)} is one of two arrays, by a branch that depends on values"
             self.trace.frozen.update((base_of(v), place.frozen) for v in shared)
@@ -330,7 +325,7 @@ class _Choice:
 
 
 class _Place:
-    """A result of a choice, and the type of Python number that it is."""
+    """A result of a choice, and its type as `class_to_keep` gives it."""
 
     def __init__(self, index: int, kind: type | None, trace: Trace) -> None:
         self.index, self.kind, self.trace = index, kind, trace
@@ -338,8 +333,7 @@ class _Place:
 
     def of(self, results: Sequence[Any]) -> Any:
         found = results[self.index]
-        if self.kind is not None:
-            self.trace.numbers[found] = Number(self.kind)
+        keep_class(self.trace, found, self.kind)
         if self.frozen:
             self.trace.frozen[found] = self.frozen
         return found
@@ -370,7 +364,9 @@ def _is_value(value: Any) -> bool:
 
 def _blank(value: Any) -> Any:
     if isinstance(value, Variable) or type(value) is Length:
-        return T.zeros_like(_bare(value))
+        found = T.zeros_like(_bare(value))
+        keep_class(current(), found, class_to_keep(value))  # type: ignore[arg-type]
+        return found
     return type(value)() if isinstance(value, (bool, int, float, complex)) else value
 
 
@@ -495,7 +491,11 @@ def _itself(value: Any) -> Any:
 def not_(value: Any) -> Any:
     """`not value`."""
     found = truth(value)
-    return not found if isinstance(found, bool) else T.logical_not(found)
+    if isinstance(found, bool):
+        return not found
+    trace, made = current(), T.logical_not(found)
+    keep_class(trace, made, bool)  # type: ignore[arg-type]
+    return made
 
 
 def any_of(*flags: Any) -> Any:
@@ -536,13 +536,13 @@ _CONTAINERS = (list, tuple, set, frozenset, dict)
 
 def _contains(container: Any, value: Any) -> Any:
     if isinstance(container, Variable):
-        return T.any(T.eq(container, value))
+        return truth_value(T.any(T.eq(container, value)))
     if type(container) is range and isinstance(value, Variable):
         low, high = sorted((container[0], container[-1])) if container else (0, -1)
         between = T.logical_and(T.ge(value, low), T.le(value, high))
-        return T.logical_and(between, T.eq(T.mod(T.sub(value, low), abs(container.step)), 0))
+        return truth_value(T.logical_and(between, T.eq(T.mod(T.sub(value, low), abs(container.step)), 0)))
     if type(container) in _CONTAINERS and any(isinstance(v, Variable) for v in (value, *container)):
-        return any_of(*(True if c is value else _equal("eq", value, c) for c in container))
+        return truth_value(any_of(*(True if c is value else _equal("eq", value, c) for c in container)))
     return value in container
 
 

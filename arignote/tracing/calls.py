@@ -22,11 +22,12 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import is_symbolic, number_of, operated
+from ..ops.core.traced import array_of, is_symbolic, keep_class, number_of, operated, truth_value
 from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..record import lazy
 from ..record.frames import OWN
+from ..tree import has_variable
 from .branches import line, truth
 from .catching import Suppress, watched
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
@@ -57,7 +58,7 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
-        f = in_python(f) or f
+        f, args = _of_scipy(f) or in_python(f) or f, _with_arrays(f, args)
     if _is_of_random(f):
         f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):
@@ -123,6 +124,49 @@ def _any_symbolic(values: Sequence[Any]) -> bool:
         if type(one) in (list, tuple):
             waiting += one
     return False
+
+
+_OF_SEQUENCES = frozenset((
+    "block", "broadcast_arrays", "choose", "column_stack", "concatenate", "concat", "dstack", "hstack", "lexsort",
+    "multi_dot", "piecewise", "ravel_multi_index", "select", "stack", "vstack",
+))  # fmt: skip
+"""Functions of NumPy that take a sequence of arrays, which may have different shapes."""
+
+
+def _with_arrays(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments of a function of NumPy with an array in the place of a list of symbolic numbers.
+
+    NumPy asks arrays for another implementation, but no lists: `np.sum([x[0], x[1]])`.
+    """
+    if type(f) is np.ufunc:
+        return tuple([_as_array(a) for a in args])
+    if not hasattr(f, "_implementation") or not args or isinstance(args[0], Variable):
+        return args
+    of_arrays = (list, tuple), (list,)  # further tuples are shapes and axes
+    place = next((k for k, a in enumerate(args) if type(a) in of_arrays[k > 0] and has_variable(a)), None)
+    if place is None:
+        return args
+    given = args[place]
+    made = type(given)(map(_as_array, given)) if f.__name__ in _OF_SEQUENCES else _as_array(given)
+    return (*args[:place], made, *args[place + 1 :])
+
+
+def _as_array(value: Any) -> Any:
+    """Return a list with a symbolic number as an array; anything else as it is."""
+    return as_tensor(value) if type(value) in (list, tuple) and has_variable(value) else value
+
+
+_LIKE_NUMPY = ("inv", "det", "expm")
+"""Functions of `scipy.linalg` that take what ours take."""
+
+
+def _of_scipy(f: Any) -> Callable[..., Any] | None:
+    """Return our function in the place of one of SciPy, which reads memory; None for any other."""
+    package, _, rest = (getattr(f, "__module__", None) or "").partition(".")
+    word, name = rest.partition(".")[0], getattr(f, "__name__", "")
+    if package != "scipy" or not (word == "fft" or (word == "linalg" and name in _LIKE_NUMPY)):
+        return None
+    return getattr(getattr(T, word), name, None)
 
 
 def _of_builtin(f: Any) -> Callable[..., Any] | None:
@@ -263,10 +307,14 @@ def _sum(values: Any, start: Any = 0) -> Any:
 def _all_of(name: str) -> Any:
     def function(values: Any) -> Any:
         if isinstance(values, Variable):
-            return getattr(T, name)(values) if values.ndim == 1 else _ambiguous(values)
-        return getattr(T, name)(T.stack([T.ne(as_tensor(v), 0) for v in values]))
+            return truth_value(getattr(T, name)(values)) if values.ndim == 1 else _ambiguous(values)
+        return truth_value(getattr(T, name)(T.stack([T.ne(as_tensor(v), 0) for v in values])))
 
     return function
+
+
+def _bool(x: Any = False) -> Any:
+    return truth_value(truth(x))
 
 
 def _as_number(kind: type, dtype: str) -> Any:
@@ -285,7 +333,7 @@ def _as_number(kind: type, dtype: str) -> Any:
         made = T.ELEMENTWISE["identity"](v) if v.dtype == dtype else T.cast(v, dtype)
         known = old.known if old is not None and old.kind is kind else None
         trace.numbers[made] = Number(kind, known)
-        if kind is int and v.type.kind == "f" and trace.exact is not None:
+        if kind is int and (v.type.kind == "f" or v.dtype == "uint64") and trace.exact is not None:
             trace.exact("trunc", [v], made)
         return made
 
@@ -304,8 +352,7 @@ def _of_math(name: str) -> Any:
         trace: Any = current()
         wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
         found = getattr(T, name)(*wide)
-        if found.type.kind == "f":
-            trace.numbers[found] = Number(float)
+        keep_class(trace, found, float if found.type.kind == "f" else bool)
         return found
 
     return function
@@ -326,14 +373,14 @@ def _dtype(dtype: Any, default: str = "float64") -> str:
 
 def _filled(value: Any) -> Any:
     def function(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
-        return copied(T.full(_shape(shape), value, dtype=_dtype(dtype)))
+        return array_of(copied(T.full(_shape(shape), value, dtype=_dtype(dtype))))
 
     return function
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     default = None if dtype is None else np.dtype(dtype).name
-    return copied(T.full(_shape(shape), fill_value, dtype=default))
+    return array_of(copied(T.full(_shape(shape), fill_value, dtype=default)))
 
 
 def _eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", **options: Any) -> Any:
@@ -352,7 +399,7 @@ def _array(x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndm
         v = T.cast(v, np.dtype(dtype).name)
     while v.ndim < ndmin:
         v = T.expand_dims(v, 0)
-    return copied(v) if copy or v is not x else v
+    return array_of(copied(v) if copy or v is not x else v)
 
 
 def _asarray(x: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
@@ -377,7 +424,7 @@ def _like(name: str) -> Any:
             dtype = args[1] if len(args) > 1 else dtype
         else:
             value, dtype = int(name == "ones_like"), args[0] if args else dtype
-        return copied(T.full(lengths, value, dtype=_dtype(dtype, str(like.dtype))))
+        return array_of(copied(T.full(lengths, value, dtype=_dtype(dtype, str(like.dtype)))))
 
     return function
 
@@ -409,7 +456,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed, max: _extreme("max", "maximum"),
     min: _extreme("min", "minimum"), sum: _sum, any: _all_of("any"), all: _all_of("all"),
     float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
-    bool: truth, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
+    bool: _bool, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),

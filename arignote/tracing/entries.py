@@ -15,7 +15,7 @@ import numpy as np
 
 from ..cbackend.calls.native_jit import TYPES, Calls
 from ..function.compiled import Function
-from ..tree import Form, places, unflat
+from ..tree import Form, unflat
 from .arguments import Same, Static
 from .scopes import Scope
 from .traces import Traced
@@ -48,11 +48,10 @@ def native(
     if any(not other.guards for other in before) or any(kinds[leaves[k]] is not np.ndarray for k in made.stores):
         return None
     guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(forms))
-    returned = 1 if made.form is None else len(places(made.form, "")) if type(made.form) is tuple else 0
     found: Callable[..., Any] | None = enter(other, Calls(
         tuple(None if kind is Static else kind for kind in kinds),
         tuple(a if kind is Static else None for a, kind in zip(args, kinds, strict=True)),
-        tuple(v for v in variables if v is not None), guard, made.stores, returned, _finish(made.form),
+        tuple(v for v in variables if v is not None), guard, made.stores, made.classes, _finish(made.form),
     ))  # fmt: skip
     return found
 

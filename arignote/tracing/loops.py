@@ -20,8 +20,8 @@ from ..ops.control.while_ops import While
 from ..ops.core.checks import shown
 from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
-from ..ops.core.traced import adopt, number_of
-from ..ops.core.tracing import Number, Trace, comparing, current
+from ..ops.core.traced import WIDE, adopt, class_to_keep, joined_class, keep_class
+from ..ops.core.tracing import Trace, comparing, current
 from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..record import record
@@ -39,8 +39,6 @@ _MOST, _MOST_INSIDE = 1000, 32
 _ATTEMPTS = 12
 """Most traces of a body until its states settle."""
 _CHANGED = "a list or dict is changed in a loop whose end depends on values; fill an array"
-_KINDS = (int, float, complex)
-_WIDE = {int: "int64", float: "float64", complex: "complex128"}
 
 Get = Callable[[], tuple[Any, ...]]
 Put = Callable[[tuple[Any, ...]], None]
@@ -191,29 +189,28 @@ def kept(test: Any) -> bool:
 
 @record
 class _Kind:
-    """The dtype and rank of a state, and the type of the Python number that it is."""
+    """The dtype and rank of a state, and its type as `class_to_keep` gives it."""
 
     dtype: str
     ndim: int
-    number: type | None = None
+    cls: type | None = None
 
     def joined(self, other: _Kind) -> _Kind | None:
         """Return the kind that holds values of both; None if the ranks differ."""
         ndim = max(self.ndim, other.ndim)
         if self.ndim != other.ndim and self.ndim:
             return None
-        if self.number is not None and other.number is not None:
-            number = max(self.number, other.number, key=_KINDS.index)
-            return _Kind(_WIDE[number], ndim, number)
-        kinds = [k.number or k.dtype for k in (self, other)]
-        return _Kind(str(result_type(kinds)), ndim)
+        cls = joined_class(self.cls, other.cls)
+        if cls in WIDE:
+            return _Kind(WIDE[cls], ndim, cls)
+        kinds = [k.cls if k.cls in (int, float, complex) else k.dtype for k in (self, other)]
+        return _Kind(str(result_type(kinds)), ndim, None if ndim else cls)
 
 
 def _kind_of(value: Any) -> _Kind:
     v = as_tensor(value)
-    number = None if isinstance(value, bool) else number_of(value)
-    kind = number.kind if number is not None and number.kind in _KINDS else None
-    return _Kind(_WIDE[kind] if kind else str(v.dtype), v.ndim, kind)
+    cls = class_to_keep(value)
+    return _Kind(WIDE[cls] if cls in WIDE else str(v.dtype), v.ndim, cls)
 
 
 class _State:
@@ -374,10 +371,9 @@ class _Loop:
             shape = state.like.type.shape
         leaf: Any = TensorVariable(TensorType(kind.dtype, shape), name=state.name)
         adopt(self.trace, leaf)
-        if kind.number is not None:
-            self.trace.numbers[leaf] = Number(kind.number)
-            if state.limits is not None:
-                self.trace.intervals[leaf] = state.limits
+        keep_class(self.trace, leaf, kind.cls)
+        if kind.cls in WIDE and state.limits is not None:
+            self.trace.intervals[leaf] = state.limits
         if isinstance(before, Variable) and before.ndim == kind.ndim:
             self.trace.inside([(leaf, before, 0)])
         if state.frozen:
@@ -441,7 +437,7 @@ class _Loop:
             state.like is None
         ):
             state.like = self._first_value(as_tensor(value))
-        within = kind.number is not int or self._stays(state, value)
+        within = kind.cls is not int or self._stays(state, value)
         if kind == state.kind and frozen == state.frozen:
             return within
         state.kind, state.frozen = kind, frozen
@@ -467,7 +463,7 @@ class _Loop:
                     state.growth = Interval(*ends, True) if growth.grows else None
                     return True
         state.widened += 1
-        state.limits = widened(state.widened, grown or joined) if state.kind.number is int else WHOLE
+        state.limits = widened(state.widened, grown or joined) if state.kind.cls is int else WHOLE
         return False
 
     def _is_doubled(self, end: Any) -> bool:
@@ -528,8 +524,7 @@ class _Loop:
             for s in states:
                 r = next(rest)
                 parts.append(r)
-                if s.kind.number is not None:
-                    trace.numbers[r] = Number(s.kind.number)
+                keep_class(trace, r, s.kind.cls)
                 if s.result is not None:
                     trace.intervals[r] = s.result
                     if s.growth is not None and isinstance(s.before, Variable):

@@ -17,7 +17,7 @@ from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt
+from ..ops.core.traced import adopt, type_of
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
 from ..ops.random.generator_states import advance
@@ -63,11 +63,14 @@ class Traced(NamedTuple):
     """The handlers of the function."""
     lines: tuple[str, ...] = ()
     """The line that last wrote to each array that it writes to."""
+    classes: tuple[type, ...] = ()
+    """The types that the function gives the other results: arrays, scalars of NumPy, numbers of Python."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
         found: Iterator[Any] = self._stored(values) if self.stores else iter(self._run(values))
         changed = None if self.written is None else {name: next(found) for name in self.written}
+        found = map(_in_class, found, self.classes)
         if objects or self.keeps:
             found = Leaves(found, objects.__getitem__, values)
         made = unflat(self.form, found)
@@ -93,6 +96,19 @@ class Traced(NamedTuple):
                 if new is not values[place]:  # a donated array may hold it already
                     values[place][...] = new
         return found
+
+
+def _in_class(value: Any, kind: type) -> Any:
+    """Return a result as a value of its type in Python."""
+    if kind is np.ndarray or type(value) is not np.ndarray:
+        return value
+    return value[()] if issubclass(kind, np.generic) else value.item()
+
+
+def _class_of(value: Any) -> type:
+    """Return the type of a result: a number of Python, a scalar of NumPy, or an array for all else."""
+    kind: type = type_of(value)
+    return kind if issubclass(kind, (bool, *NUMBERS, np.generic)) else np.ndarray
 
 
 def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -223,6 +239,8 @@ class _Tracing:
         self._same: list[int] = []
         """For each array the position of the first one that is the same object."""
         self._places: dict[int, int] = {}
+        self._classes: list[type] = []
+        """The types of the results."""
         self._given: list[tuple[Any, Form, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
 
@@ -273,7 +291,7 @@ class _Tracing:
         return Traced(
             compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
             tuple(self._same) if stores else (), self._keeps, donors, self._written(stores),
-            tuple(self._trace.catches), lines,
+            tuple(self._trace.catches), lines, tuple(self._classes),
         )  # fmt: skip
 
     def _donors(self, outputs: Sequence[Any], stores: tuple[int, ...], structure: Form) -> Donors | None:
@@ -337,7 +355,7 @@ class _Tracing:
         self._trace.lengths[v] = tuple(
             Known(n, f"a[{position}].shape[{axis}]") for axis, n in enumerate(array.shape)
         )
-        if kind is int and self._holds_integers:
+        if kind is int and (self._holds_integers or value >= 2**63):  # beside int64, uint64 would become float64
             self._trace.require(f"a[{position}].item() == {value!r}")
             self._variables.append(v)
             return value
@@ -380,10 +398,9 @@ class _Tracing:
                     return kept
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
+            self._classes.append(_class_of(value))
             outputs.append(self._as_output(value, tree, len(outputs) - first))
-            if not is_attribute or value.ndim:
-                return None
-            return _PYTHONS if value in self._trace.numbers else _NUMPYS
+            return None
 
         def looks_in(value: Any) -> bool:
             return not isinstance(value, AnyView) and is_record(value) and (not is_attribute or has_variable(value))
@@ -420,6 +437,8 @@ class _Tracing:
         try:
             return as_tensor(now(self._trace, value))
         except TypeError:
+            if type(value) is int:
+                raise OverflowError(f"{self._name}: {integers.LARGE}") from None
             raise TypeError(
                 f"{self._name}: {paths(tree, 'output')[position]} is {shown(value)}; "
                 "expected variables, numbers, arrays, or lists, tuples, dicts and dataclasses of them"
@@ -461,19 +480,6 @@ class _Held:
 
     def value_of(self, leaves: Iterator[Any]) -> Any:
         return self._value
-
-
-class _Scalar:
-    """A result of rank 0 that is assigned to an attribute: as a number of Python or NumPy."""
-
-    def __init__(self, convert: Callable[[np.ndarray], Any]) -> None:
-        self._convert = convert
-
-    def value_of(self, leaves: Iterator[Any]) -> Any:
-        return self._convert(next(leaves))
-
-
-_PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
 
 
 def _place(f: Any) -> SourceLine:

@@ -12,6 +12,9 @@ enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG
 /* Inputs for which numbers stand: arrays of rank 0 of float64, of int64. */
 enum { AG_NO_SCALAR, AG_FLOAT_SCALAR, AG_INTEGER_SCALAR };
 
+/* Objects that outputs become: arrays, scalars of NumPy, numbers of Python. */
+enum { AG_ARRAY, AG_NUMPY_SCALAR, AG_FLOAT, AG_INTEGER, AG_BOOL, AG_COMPLEX };
+
 typedef struct ag_signature {
     i32 (*run)(ag_call *call);
     const ag_runtime *rt;
@@ -32,6 +35,7 @@ typedef struct ag_signature {
     i32 stored;                   /* the last inputs, which come from cells and not from the caller */
     i32 returned;                 /* the first outputs; the others go to cells */
     object *const *cells;         /* lists of one element: of the stored inputs, then of the outputs not returned */
+    const i32 *kinds;             /* outputs: AG_ARRAY, AG_FLOAT, ...; NULL: all are arrays */
     i32 as_list;
     i32 trials;                   /* calls that are still timed */
     i32 is_long;                  /* whether none of the timed calls was short */
@@ -101,4 +105,9 @@ typedef struct ag_python {
     i32 (*set_item)(object *list, i64 index, object *it);
     object *(*vectorcall)(object *callee, object *const *arguments, i64 count, object *names);
     object *(*empty)(i32 rank, const i64 *shape, object *dtype, i32 fortran);
+    object *(*scalar)(const void *data, object *dtype, object *base);
+    object *(*new_float)(double x);
+    object *(*new_integer)(i64 n);
+    object *(*new_bool)(i64 truth);
+    object *(*new_complex)(double real, double imag);
 } ag_python;

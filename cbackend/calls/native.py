@@ -25,13 +25,15 @@ MOST_STEPS = 100
 """Most nodes of a program with a native entry: in larger ones the cost of a call is negligible."""
 _SURELY_SHORT = 4
 """Most constants and nodes, together, of a function whose calls are not timed before Python's lock is released."""
-_EMPTY = 184
-"""Index of PyArray_Empty in NumPy's table of C functions, which never changes."""
+_EMPTY, _SCALAR = 184, 60
+"""Indices of PyArray_Empty and PyArray_Scalar in NumPy's table of C functions, which never changes."""
 _PYTHON = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
     "new_list": "PyList_New", "list_item": "PyList_GetItem", "set_item": "PyList_SetItem",
     "vectorcall": "PyObject_Vectorcall", "as_integer": "PyLong_AsLongLongAndOverflow", "dict_item": "PyDict_GetItem",
+    "new_float": "PyFloat_FromDouble", "new_integer": "PyLong_FromLongLong", "new_bool": "PyBool_FromLong",
+    "new_complex": "PyComplex_FromDoubles",
 }  # fmt: skip
 
 
@@ -183,6 +185,7 @@ def methods_of(native: Library) -> Methods:
         for field, kind in types.items():
             setattr(table, f"{field}_type", ffi.cast("void *", id(kind)))
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
+        table.scalar = ffi.cast(ffi.typeof(table.scalar), _numpy_function(_SCALAR))
         lib = native.lib
         made = (lib.ag_native_method(table), lib.ag_bound_method(), lib.ag_watch_method(), lib.ag_jit_method())
         entry, bound, watch, jitted = (int(ffi.cast("intptr_t", address)) for address in made)

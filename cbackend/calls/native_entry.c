@@ -168,14 +168,21 @@ static void lay_out(array *result, const i64 *layout, i64 item)
     if (is_dense(result, item, 0, 1)) result->flags |= F_CONTIGUOUS;
 }
 
-/* Make the arrays of the results and count their elements; return how many were made. */
-static i32 make(const ag_signature *s, object **results, void **data, i64 *lengths, i64 *elements)
+/* Make the arrays of the results and count their elements; return how many were made.  scalars: room for the values of
+   results that become no arrays, two words each. */
+static i32 make(const ag_signature *s, object **results, void **data, i64 *lengths, i64 *scalars, i64 *elements)
 {
     const i64 *program = s->programs, *count = s->program_lengths;
     i64 *own = lengths + s->input_lengths;
     for (i32 k = 0; k < s->outputs; k++) {
         i32 rank = s->ranks[s->inputs + k];
         i64 size = 1, most = s->most[k]; /* far below the root of what an i64 holds */
+        if (s->kinds && s->kinds[k]) {
+            results[k] = 0;
+            data[s->inputs + k] = scalars + 2 * k;
+            ++*elements;
+            continue;
+        }
         for (i32 axis = 0; axis < rank; axis++) {
             own[axis] = evaluated(program, *count, lengths);
             if (own[axis] < 0 || own[axis] >= most) return k;
@@ -194,6 +201,33 @@ static i32 make(const ag_signature *s, object **results, void **data, i64 *lengt
         own += rank;
     }
     return s->outputs;
+}
+
+/* Return the number of Python or the scalar of NumPy that an output becomes; NULL without memory. */
+static object *number_of(i32 kind, const void *data, object *dtype)
+{
+    const double *x = data;
+    switch (kind) {
+    case AG_FLOAT: return py.new_float(*x);
+    case AG_INTEGER: return py.new_integer(*(const i64 *)data);
+    case AG_BOOL: return py.new_bool(*(const char *)data);
+    case AG_COMPLEX: return py.new_complex(x[0], x[1]);
+    default: return py.scalar(data, dtype, 0);
+    }
+}
+
+/* Make the results of a call that are no arrays; 0 without memory. */
+static i32 make_numbers(const ag_signature *s, object **results, void *const *data)
+{
+    for (i32 k = 0; s->kinds && k < s->outputs; k++) {
+        if (!s->kinds[k]) continue;
+        results[k] = number_of(s->kinds[k], data[s->inputs + k], s->dtypes[s->inputs + k]);
+        if (!results[k]) {
+            py.clear_error();
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* Run the call, without Python's lock if it may take long. */
@@ -245,25 +279,27 @@ static i32 ran(ag_signature *s, object *const *given, i64 begun, object **result
 {
     void *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS], strides[AG_LENGTHS], numbers[AG_ARRAYS];
+    _Alignas(16) i64 scalars[2 * AG_ARRAYS];
     i32 contiguous = 1;
     i64 elements = take(s, given, data, lengths, &contiguous, numbers);
     if (elements < 0 || (!contiguous && !take_strides(s, given, strides))) return 0;
-    i32 made = make(s, results, data, lengths, &elements);
+    i32 made = make(s, results, data, lengths, scalars, &elements);
     ag_call call;
     prepare(&call, s->rt, s->declared, s->constants, s->constant_lengths, data, lengths);
     call.strides = contiguous ? 0 : strides;
     call.profile = s->profile;
     call.begun = begun;
     call.warm_up = s->warm_up;
-    if (made == s->outputs && timed(s, &call, elements) == 0) {
+    if (made == s->outputs && timed(s, &call, elements) == 0 && make_numbers(s, results, data)) {
         const i64 *layout = strides + s->input_lengths;
         for (i32 k = 0; !contiguous && k < s->outputs; layout += s->ranks[s->inputs + k++])
-            lay_out((array *)results[k], layout, s->items[s->inputs + k]);
+            if (s->ranks[s->inputs + k]) lay_out((array *)results[k], layout, s->items[s->inputs + k]);
         return 1;
     }
     for (i32 k = 0; k < made; k++) {
+        if (!results[k]) continue;
         char *block = data[s->inputs + k]; /* another one than was given, if its length was not as expected */
-        if (block != ((array *)results[k])->data) s->rt->release(block);
+        if (!(s->kinds && s->kinds[k]) && block != ((array *)results[k])->data) s->rt->release(block);
         py.decref(results[k]);
     }
     return 0;

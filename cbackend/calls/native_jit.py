@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph import TensorType
 from ...record import record
 from ..abi._abi import ffi
 from ..build.build import Library
@@ -17,14 +18,20 @@ TYPES = {float: "float64", int: "int64", np.float64: "float64", np.int64: "int64
 """Types of numbers that a trace takes as arrays of rank 0 of a dtype."""
 
 
+_NUMBERS = {
+    float: ("FLOAT", "float64"), int: ("INTEGER", "int64"), bool: ("BOOL", "bool"), complex: ("COMPLEX", "complex128"),
+}  # fmt: skip
+"""Numbers of Python: the constant of the C, and the dtype that they are computed in."""
+
+
 @record(eq=False)
 class Calls:
     """The calls that a trace serves, and what becomes of its outputs.
 
     `kinds`: for each argument its type, or None for a static one, which must be the object in `fixed`.  `variables`:
     globals, a name and the value that the trace holds for.  `guard`: a function of the arguments, or None.  `stores`:
-    inputs that the first outputs are written to.  `returned`: how many outputs after those make the result.  `finish`
-    makes it from them; None: it is the output, or None.
+    inputs that the first outputs are written to.  `classes`: the types of the outputs after those.  `finish` makes the
+    result from them; None: it is the output, or None.
     """
 
     kinds: tuple[type | None, ...]
@@ -32,7 +39,7 @@ class Calls:
     variables: tuple[tuple[dict[str, Any], str, Any], ...]
     guard: Callable[..., Any] | None
     stores: tuple[int, ...]
-    returned: int
+    classes: tuple[type, ...]
     finish: Callable[..., Any] | None
 
 
@@ -51,6 +58,11 @@ def native_jit(
         if kind is not np.ndarray and (TYPES.get(kind) != v.type.dtype or v.type.ndim):
             return None
     facts, alive = found
+    kinds = _kinds(calls.classes, interface.outputs[len(calls.stores) :], native.lib)
+    if kinds is None:
+        return None
+    outputs = ffi.new("i32[]", [native.lib.AG_ARRAY] * len(calls.stores) + kinds or 1)
+    facts.kinds = outputs
     trace = ffi.new("ag_trace *")
     arrays = (
         ffi.new("void *[]", [ffi.NULL if k is None else ffi.cast("void *", id(k)) for k in calls.kinds] or 1),
@@ -64,9 +76,25 @@ def native_jit(
     trace.guard = ffi.NULL if calls.guard is None else _object(calls.guard)
     trace.finish = ffi.NULL if calls.finish is None else _object(calls.finish)
     trace.count, trace.globals = len(calls.kinds), len(calls.variables)
-    trace.stored, trace.returned = len(calls.stores), calls.returned
-    held = (int(ffi.cast("intptr_t", trace)), other, trace, arrays, facts, alive, library, frame, calls)
+    trace.stored, trace.returned = len(calls.stores), len(calls.classes)
+    held = (int(ffi.cast("intptr_t", trace)), other, trace, arrays, outputs, facts, alive, library, frame, calls)
     return builtin(methods_of(native).jitted, held)
+
+
+def _kinds(classes: Sequence[type], outputs: Sequence[TensorType], names: Any) -> list[int] | None:
+    """Return how the native entry makes outputs instances of classes; further outputs are arrays.
+
+    None for a number of Python that is computed in another dtype than that of all such numbers.
+    """
+    found = [names.AG_ARRAY] * len(outputs)
+    for k, kind in enumerate(classes):
+        if kind is np.ndarray:
+            continue
+        word, dtype = _NUMBERS.get(kind, ("NUMPY_SCALAR", outputs[k].dtype))
+        if outputs[k].dtype != dtype or outputs[k].ndim:
+            return None
+        found[k] = getattr(names, f"AG_{word}")
+    return found
 
 
 def _object(it: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ...graph import Variable
 from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .namespace import T
-from .traced import is_of_call, line
+from .traced import array_of, is_of_call, line, truth_value
 from .tracing import current
 
 _FOLDS = {
@@ -220,7 +220,13 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
     found = ours(*args, **options)
-    return found if function.__name__ in _VIEWS else not_shared(found, args)
+    is_view = function.__name__ in _VIEWS
+    found = found if is_view else not_shared(found, args)
+    if function is np.allclose:
+        return truth_value(found)
+    source = next((a for a in args[:1] if isinstance(a, Variable)), None)
+    is_array = function.__name__ in _ARRAYS
+    return array_of(found, None if is_array else source) if is_array or is_view else found
 
 
 _VIEWS = frozenset((
@@ -230,6 +236,14 @@ _VIEWS = frozenset((
     "permute_dims", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "diag",
 ))  # fmt: skip
 """Functions whose results share the elements of an argument in NumPy."""
+
+
+_ARRAYS = frozenset((
+    "apply_along_axis", "asarray", "asanyarray", "asfortranarray", "broadcast_to", "copy", "empty_like", "full_like",
+    "i0", "isin", "ones_like", "piecewise", "real_if_close", "require", "roll", "select", "tensordot", "where",
+    "zeros_like",
+))  # fmt: skip
+"""Functions whose results are arrays even without axes; most others give scalars."""
 
 
 def _written_into(name: str, word: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -250,14 +264,15 @@ def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     if a.shape != b.shape:
         return False
     same = T.eq(a, b)
-    return T.all(T.logical_or(same, T.logical_and(T.isnan(a), T.isnan(b))) if equal_nan else same)
+    same = T.logical_or(same, T.logical_and(T.isnan(a), T.isnan(b))) if equal_nan else same
+    return truth_value(T.all(same))
 
 
 def _array_equiv(a1: Any, a2: Any) -> Any:
     a, b = T.as_tensor(a1), T.as_tensor(a2)
     ranks = range(1, 1 + min(a.ndim, b.ndim))
     fit = all(a.shape[-k] == b.shape[-k] or a.shape[-k] == 1 or b.shape[-k] == 1 for k in ranks)
-    return T.all(T.eq(a, b)) if fit else False
+    return truth_value(T.all(T.eq(a, b))) if fit else False
 
 
 def _size(a: Any, axis: int | None = None) -> Any:

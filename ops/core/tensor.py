@@ -29,9 +29,11 @@ from .operators import Operators
 from .promotion import typed_scalar
 from .traced import (
     applied,
+    array_of,
     class_of,
     first_length,
     in_text,
+    indexed,
     is_of_call,
     lengths,
     line,
@@ -62,7 +64,7 @@ class TensorVariable(Operators, Variable):
     def __eq__(self, other: object) -> Any: return compared("==", self, other)
     def __ne__(self, other: object) -> Any: return compared("!=", self, other)
     __hash__: Callable[[TensorVariable], int] = Variable.__hash__  # type: ignore[assignment]
-    def __getitem__(self, key: Any) -> TensorVariable: return T.getitem(self, key)
+    def __getitem__(self, key: Any) -> TensorVariable: return indexed(T.getitem(self, key), key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_of_call():
@@ -155,7 +157,7 @@ class TensorVariable(Operators, Variable):
         return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
     def copy(self, name: str | None = None) -> TensorVariable:
         """Another variable of the same value, called `name`."""
-        return named(T.ELEMENTWISE["identity"](self), name)
+        return named(array_of(T.ELEMENTWISE["identity"](self), self), name)
     def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
     def fill(self, value: TensorLike) -> TensorVariable:
@@ -163,13 +165,14 @@ class TensorVariable(Operators, Variable):
         if is_of_call():
             return whole(self, value, "x.fill(v)")  # type: ignore[return-value,func-returns-value]
         return T.full_like(self, value)
-    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
+    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable:
+        return array_of(T.reshape(self, *shape, ndim=ndim), self)
     def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
     def flatten(self, ndim: int = 1) -> TensorVariable: return own_array(T.flatten(self, ndim))
     def ravel(self) -> TensorVariable: return T.ravel(self)
-    def squeeze(self, axis: Axis = None) -> TensorVariable: return T.squeeze(self, axis)
+    def squeeze(self, axis: Axis = None) -> TensorVariable: return array_of(T.squeeze(self, axis), self)
     def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
         return T.repeat(self, repeats, axis)
     def take(self, indices: TensorLike, axis: int | None = None, mode: str = "raise") -> TensorVariable:

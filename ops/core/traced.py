@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable
+
+Found = TypeVar("Found")
 
 
 def line() -> str:
@@ -48,6 +50,34 @@ def number_of(value: Any) -> Number | None:
         return Number(type(value.known.value), value.known)
     kind = int if type(value) is bool else weak_type(value)
     return None if kind is None else Number(kind, Known(kind(value), repr(kind(value))))
+
+
+PYTHONS = (bool, int, float, complex)
+"""Types of Python numbers, each as wide as those before it."""
+WIDE = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+"""The dtypes that they are computed in."""
+
+
+def class_to_keep(value: Any) -> type | None:
+    """The type that dtype and rank do not tell: of Python numbers, and of arrays without axes; None for all else."""
+    kind = type_of(value)
+    if kind is np.ndarray and not value.ndim:
+        return kind
+    number = None if kind is bool else number_of(value)
+    return kind if kind is bool else None if number is None else number.kind
+
+
+def joined_class(a: type | None, b: type | None) -> type | None:
+    """The type of a value that is one of two, by their types as `class_to_keep` gives them."""
+    return max(a, b, key=PYTHONS.index) if a in WIDE and b in WIDE else a if a is b else None
+
+
+def keep_class(trace: Trace, variable: Variable, kind: type | None) -> None:
+    """Let a variable stand for a value of a type that `class_to_keep` has given."""
+    if kind is bool or kind is np.ndarray:
+        trace.classes[variable] = kind
+    elif kind is not None:
+        trace.numbers[variable] = Number(kind)
 
 
 def known_of(value: Any) -> Known | None:
@@ -87,6 +117,7 @@ def _operated(name: str, *operands: Any) -> Any:
         return getattr(T, name)(*operands)
     if name in _COMPARED:
         compared_now = getattr(T, name)(*operands)
+        trace.classes[compared_now] = bool
         known = _joined_truth(trace, name, numbers)
         if known is not None:
             trace.truths[compared_now] = known
@@ -216,6 +247,10 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     `name`: also "floor", "ceil" or "trunc".
     """
     if decimals is not None:
+        number = None if x.ndim or not is_of_call() else number_of(x)
+        digits = known_of(decimals) if number is not None and number.kind is float else None
+        if digits is not None and 0 < digits.value <= _MOST_DIGITS:
+            return _rounded_decimal(x, held(digits) if is_symbolic(decimals) else decimals)
         return operated(name, x, decimals) if x.ndim == 0 and is_of_call() else T.round(x, decimals)
     found = getattr(T, name)(x)
     if x.ndim or not is_of_call() or x.type.kind not in "fiu":
@@ -226,6 +261,33 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     if trace.exact is not None and found.type.kind == "f":
         trace.exact("trunc", [found], whole)
     return whole
+
+
+_MOST_DIGITS = 10
+"""Digits up to which the power of ten has 24 bits, so that its product with half of a number is exact."""
+
+
+def _rounded_decimal(x: Any, digits: int) -> Any:
+    """A Python float rounded as Python does: to the decimal number that is next to its exact value.
+
+    NumPy rounds the product with a power of ten, which is rounded itself: 2.675 becomes 2.68 there, 2.67 here.
+    """
+    trace: Any = tracing.current()
+    scale = 10.0**digits
+    product = T.mul(x, scale)
+    high = T.cast(T.cast(x, "float32"), "float64")
+    error = T.add(T.sub(T.mul(high, scale), product), T.mul(T.sub(x, high), scale))
+    whole = T.round(product)
+    part = T.sub(product, whole)
+    above = T.logical_and(T.eq(part, 0.5), T.gt(error, 0.0))
+    below = T.logical_and(T.eq(part, -0.5), T.lt(error, 0.0))
+    whole = T.switch(above, T.add(whole, 1.0), T.switch(below, T.sub(whole, 1.0), whole))
+    is_exact = T.lt(T.abs(product), 2.0**52)
+    found = T.switch(is_exact, T.true_div(whole, scale), x)
+    trace.numbers[found] = Number(float)
+    if trace.exact is not None:
+        trace.exact("round", [T.logical_or(is_exact, T.logical_not(T.lt(T.abs(x), 2.0**52)))], found)
+    return found
 
 
 def held(known: Known) -> Any:
@@ -251,14 +313,28 @@ def in_text(x: Any, form: str = "") -> str:
     raise x._without("text", "print(x), which says what it is, or the value that the function returns")
 
 
+def truth_value(x: Any) -> Any:
+    """A bool scalar as the bool of Python."""
+    trace = tracing.current()
+    if trace is None or not isinstance(x, Variable):
+        return x
+    own = T.ELEMENTWISE["identity"](x)
+    trace.classes[own] = bool
+    return own
+
+
 def python_number(x: Any) -> Any:
     """An element of an array as the Python number that NumPy's `item` makes of it."""
     trace, kind = tracing.current(), _KINDS.get(x.type.kind)
-    if trace is None or kind is None:
+    if trace is None or (kind is None and x.dtype != "bool"):
         return x
+    if kind is None:
+        return truth_value(x)
     wide = _WIDE.get(kind, "int64")
     found = T.ELEMENTWISE["identity"](x) if x.dtype == wide else T.cast(x, wide)
     trace.numbers[found] = Number(kind)
+    if x.dtype == "uint64" and trace.exact is not None:
+        trace.exact("trunc", [x], found)
     return found
 
 
@@ -341,7 +417,8 @@ def _written(name: str, x: Any, other: Any) -> Any:
     """
     trace = tracing.current()
     if trace is None or not trace.of_call or not x.ndim:
-        return _operated(name, x, other)
+        found = _operated(name, x, other)
+        return found if class_of(x) is not np.ndarray else array_of(found)
     result = getattr(T, name)(x, other)
     symbol = _SYMBOLS[name]
     if not np.can_cast(result.type.numpy, x.type.numpy, "same_kind"):
@@ -369,7 +446,7 @@ _SYMBOLS = {
 def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
     """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
     if not is_of_call() or not isinstance(result, Variable) or not result.ndim:
-        return result
+        return result if x is None else array_of(result, x)
     return copied(result) if x is None or base_of(result) is base_of(x) else result  # type: ignore[no-any-return]
 
 
@@ -400,6 +477,28 @@ def is_of_call() -> bool:
     """Whether a call of `jit` is traced, so that Python is to mean what NumPy means by it."""
     trace = tracing.current()
     return trace is not None and trace.of_call
+
+
+def array_of(found: Found, source: Any = None) -> Found:
+    """A result of which NumPy makes an array also if it has no axes, where most functions give a scalar.
+
+    `source`: the variable whose method gives the result, a scalar again if that is one.
+    """
+    trace = tracing.current()
+    if trace is None or not trace.of_call or not isinstance(found, Variable) or found.ndim:
+        return found
+    if source is not None and not source.ndim and class_of(source) is not np.ndarray:
+        return found
+    own: Any = T.ELEMENTWISE["identity"](found)
+    trace.classes[own] = np.ndarray
+    return own  # type: ignore[no-any-return]
+
+
+def indexed(found: TensorVariable, key: Any) -> TensorVariable:
+    """The result of `x[key]`: an array if the key has an ellipsis."""
+    if found.ndim or not (key is Ellipsis or (type(key) is tuple and any(k is Ellipsis for k in key))):
+        return found
+    return array_of(found)
 
 
 def class_of(variable: Variable) -> type:
