@@ -382,6 +382,9 @@ class type_of(type, metaclass=_IsType):  # noqa: N801
             return int
         return class_of(x) if issubclass(type(x), Variable) else type(x)
 
+    def __class_getitem__(cls, item: Any) -> Any:
+        return type[item]  # of an annotation in a traced function
+
 
 ASKED = {"len": length_of, "type": type_of}
 """Builtins as they are in a traced function."""

@@ -102,6 +102,16 @@ def test_native_entries_return_the_same_types(f, args):
     assert jitted._entry.__class__.__name__ == "builtin_function_or_method"
 
 
+def test_annotations_may_name_types():
+    def largest(x):
+        def of(kind: type[float], values: list[float]) -> type[int] | float:
+            return kind(max(values))
+
+        return of(float, [x[0], x[1]])
+
+    assert ag.jit(largest)(X) == 1.5
+
+
 def test_functions_that_write_return_scalars_as_well():
     def shift(x):
         x += 1
