@@ -85,6 +85,10 @@ class TensorVariable(Operators, Variable):
         trace = current()
         return T.shape(self) if trace is None or not trace.of_call else lengths(self, trace)  # type: ignore[return-value]
 
+    @shape.setter
+    def shape(self, lengths: Any) -> None:
+        raise TypeError(f"x.shape = {lengths!r}: {self!r} keeps its shape; write x = x.reshape(...){line()}")
+
     @property
     def size(self) -> TensorVariable:
         """The number of elements as an int64 scalar; the number of the call in a function that `ag.jit` traces."""

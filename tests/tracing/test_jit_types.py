@@ -102,6 +102,15 @@ def test_native_entries_return_the_same_types(f, args):
     assert jitted._entry.__class__.__name__ == "builtin_function_or_method"
 
 
+def test_an_assigned_shape_is_refused_with_the_way_round():
+    def flatten(x):
+        x.shape = x.size
+        return x
+
+    with pytest.raises(TypeError, match=r"write x = x.reshape\(\.\.\.\)\n  at .*test_jit_types.py:\d+"):
+        ag.jit(flatten)(np.ones((2, 2)))
+
+
 def test_annotations_may_name_types():
     def largest(x):
         def of(kind: type[float], values: list[float]) -> type[int] | float:
