@@ -26,6 +26,8 @@ def order(x: Any, with_nan: Any, whole: Any) -> list[Any]:
     return [
         torch.median(x), torch.median(with_nan), *torch.median(with_nan, 1), *torch.median(x, 0, True),
         *torch.median(whole, -1), *torch.kthvalue(x, 3, 1), *torch.kthvalue(x, 2, 0, True),
+        torch.histc(with_nan, 7, -1.3, 1.9), torch.histc(whole.float() * 0.1, 19, 0, 1.9),
+        torch.histc(x, min=-1, max=1),
     ]  # fmt: skip
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .... import ops as T
+from ....ops.core.tensor import constant
 from ..dtypes import as_dtype
 from ..symbols import lengths
 from ..symbols import number as known
@@ -134,3 +137,37 @@ def searchsorted(
 @converter("aten.bucketize.Tensor")
 def bucketize(call: Call, v: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     return as_dtype(T.searchsorted(boundaries, v, "right" if right else "left"), call.dtype)
+
+
+@converter("aten.histc")
+def histc(call: Call, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+    """Elements beyond the ends, and NaN, are not counted.  PyTorch looks for ends that are equal among the elements."""
+    if x.dtype not in ("float32", "float64"):
+        return NotImplemented
+    low, high = np.asarray([min, max], x.dtype)
+    if not (low < high and np.isfinite(high - low)):
+        return NotImplemented
+    x = T.ravel(x)
+    place = T.searchsorted(constant(_least_of_bins(low, high, bins)), x, "right")
+    counted = T.logical_and(T.ge(x, constant(low)), T.le(x, constant(high)))
+    return as_dtype(T.bincount(T.where(counted, place, bins), length=bins), x.dtype)
+
+
+def _least_of_bins(low: Any, high: Any, bins: int) -> np.ndarray:
+    """Return the least element of each bin but the first, as PyTorch rounds: `(x - low) * bins / (high - low)`.
+
+    An order of roundings is no part of an expression's meaning, so the ends are found by bisection, once.
+    """
+    kind = np.dtype(f"i{low.itemsize}")
+
+    def ranked(words: np.ndarray) -> np.ndarray:
+        """Return bits of floats as integers in the order of the floats, and such integers as bits."""
+        return np.where(words < 0, np.iinfo(kind).min - words, words)
+
+    first, last = (np.full(bins - 1, ranked(end.view(kind)), kind) for end in (low, high))
+    for _ in range(8 * low.itemsize):
+        middle = (first >> 1) + (last >> 1) + (first & last & 1)
+        x = ranked(middle).view(low.dtype)
+        inside = np.trunc((x - low) * low.dtype.type(bins) / (high - low)) >= np.arange(1, bins)
+        first, last = np.where(inside, first, middle + 1), np.where(inside, middle, last)
+    return ranked(last).view(low.dtype)
