@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ..function.function import function
 from ..graph import FunctionGraph
+from ..graph.pickling import flatten, unflatten
 from ..record.cached import cached_property
 from ..record.memory import return_freed_memory
 
@@ -16,6 +17,9 @@ class ImportedModel:
 
     Called with arrays, by position or by name, it returns an array, or a list if there are several outputs.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("outputs",)
+    """The attributes that hold expressions by key."""
 
     def __init__(
         self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any]
@@ -47,6 +51,20 @@ class ImportedModel:
     def as_function(self) -> Any:
         """The function of the model for `ag.freeze`, `ag.quantize`, `ag.batched`, `ag.tune` and `ag.on_dask`."""
         return self._function
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The model for pickle and copies: its expressions share their nodes.  The next call compiles it again."""
+        state = {n: v for n, v in vars(self).items() if not isinstance(getattr(type(self), n, None), cached_property)}
+        named = {name: state.pop(name) for name in self._computed}
+        keys = {name: [(k, len(v) if isinstance(v, list) else None) for k, v in d.items()] for name, d in named.items()}
+        return {**state, "": (keys, flatten([v for d in named.values() for v in flat(d)]))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        keys, nodes = state.pop("")
+        given = iter(unflatten(*nodes))
+        for name, several in keys.items():
+            state[name] = {k: next(given) if n is None else [next(given) for _ in range(n)] for k, n in several}
+        vars(self).update(state)
 
     def export(self, folder: Any, target: Any = None, compiler: str | None = None) -> Any:
         """Write the model as C that needs no Python and return the folder; see `Function.export`."""

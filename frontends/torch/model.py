@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -34,6 +34,22 @@ MUTATIONS = {
 }
 
 
+class Form(NamedTuple):
+    """The form of the results of a program.
+
+    `known`: for each leaf None, or a tuple of the value that the export found; `spec`: their nesting, None for a list.
+    """
+
+    known: Sequence[tuple[Any] | None]
+    spec: Any
+
+    def filled(self, values: Sequence[Any]) -> Any:
+        """Return the results with these values in the place of the leaves that a call computes."""
+        given = iter(values)
+        leaves = [next(given) if k is None else k[0] for k in self.known]
+        return leaves if self.spec is None else pytree.tree_unflatten(leaves, self.spec)
+
+
 class TorchModel(ImportedModel):
     """A module: `inputs` and `outputs` are variables by name, `parameters` its parameters and buffers by path.
 
@@ -41,17 +57,21 @@ class TorchModel(ImportedModel):
     a call updates changes in the module.  `remarks` has a line for each op that PyTorch runs.
 
     Called with tensors, or with arrays, it returns what the module returns, of the same kind.
+
+    It pickles, and copies as by `copy.deepcopy`; the parameters then have memory of their own.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("outputs", "updates")
 
     def __init__(
         self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any],
-        updates: Mapping[Any, Any], arguments: Arguments, formed: Callable[[list[Any]], Any], remarks: Sequence[str],
+        updates: Mapping[Any, Any], arguments: Arguments, form: Form, remarks: Sequence[str],
     ) -> None:  # fmt: skip
         super().__init__(name, inputs, outputs, parameters)
         self.updates: dict[Any, Any] = dict(updates)
         """The new values of buffers that a call changes."""
         self.remarks: tuple[str, ...] = tuple(remarks)
-        self._arguments, self._formed = arguments, formed
+        self._arguments, self._form = arguments, form
 
     def defaults(self) -> dict[str, Any]:
         """The updates of buffers."""
@@ -73,7 +93,7 @@ class TorchModel(ImportedModel):
         several = [found] if len(self.outputs) == 1 else list(found)
         if of_tensors:
             several = [tensor_of(np.asarray(v)) for v in several]
-        return self._formed(several)
+        return self._form.filled(several)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {v.type}" for name, v in self.inputs.items())
@@ -227,7 +247,7 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
     found = conversion.graph(program.graph_module, reader.terms)
     outputs: dict[str, Any] = {}
     updates: dict[Any, Any] = {}
-    places: list[Any] = []
+    known: list[tuple[Any] | None] = []
     for spec, value in zip(program.graph_signature.output_specs, found, strict=True):
         if spec.kind in MUTATIONS:
             variable = reader.parameters[spec.target]
@@ -236,20 +256,15 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
             if isinstance(value, Variable):
                 label = spec.arg.name if spec.arg.name not in outputs else f"{spec.arg.name}_{len(outputs)}"
                 outputs[label] = as_tensor(value)
-                places.append(None)
+                known.append(None)
             else:
-                places.append((value,))
+                known.append((value,))
         elif spec.kind is not OutputKind.TOKEN:
             raise ConversionError(f"{name} changes its input {spec.target}; return the new value instead")
     spec = program.call_spec
-
-    def formed(values: list[Any]) -> Any:
-        given = iter(values)
-        leaves = [next(given) if p is None else p[0] for p in places]
-        return leaves if spec.out_spec is None else pytree.tree_unflatten(leaves, spec.out_spec)
-
     names = getattr(program.module_call_graph[0].signature, "forward_arg_names", None) or []
     arguments = Arguments(name, spec.in_spec, names, reader.leaves)
     return TorchModel(
-        name, reader.inputs, outputs, reader.parameters, updates, arguments, formed, conversion.remarks
+        name, reader.inputs, outputs, reader.parameters, updates, arguments, Form(known, spec.out_spec),
+        conversion.remarks,
     )  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -54,6 +56,9 @@ class Perform(ForeignOp):
     def name(self) -> str:  # type: ignore[override]
         return name_of_op(self.target)
 
+    def __reduce__(self) -> Any:
+        return _performing, (self.name, *(getattr(self, f.name) for f in fields(self) if f.name != "target"))
+
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return self.results
 
@@ -67,6 +72,11 @@ class Perform(ForeignOp):
         if self.ordered:
             kept.append(0)
         return tuple(_fitted(self.name, v, kind) for v, kind in zip(kept, self.results, strict=True))
+
+
+def _performing(name: str, *rest: Any) -> Perform:
+    """Return the op of a pickle, by the name of PyTorch's."""
+    return Perform(attrgetter(name.removeprefix("torch.ops."))(torch.ops), *rest)
 
 
 class Place(int):

@@ -1,5 +1,6 @@
 """`ag.to_onnx`: models that the checker takes, and whose numbers ONNX Runtime and `ag.from_onnx` reproduce."""
 
+import pickle
 import tempfile
 from pathlib import Path
 
@@ -264,3 +265,14 @@ def test_each_op_of_the_shared_table_is_written_and_read():
     assert {*written} <= {node.op_type for node in model.graph.node}
     for name, found in ag.from_onnx(model).outputs.items():
         assert found.type == written[name].type, name
+
+
+def test_a_model_pickles_with_its_parameters():
+    x, w = T.fmatrix("x"), ag.shared(normal(3, 2), "w")
+    model = ag.from_onnx(ag.to_onnx([T.tanh(x @ w), T.exp(x @ w)], inputs=[x]), trainable=True)
+    twin, given = pickle.loads(pickle.dumps(model)), normal(4, 3)
+    assert repr(twin) == repr(model) and list(twin.parameters) == ["w"]
+    for got, want in zip(*(m.function(mode="NUMPY")(given) for m in (twin, model)), strict=True):
+        np.testing.assert_array_equal(got, want)
+    twin.parameters["w"].set_value(normal(3, 2))
+    np.testing.assert_array_equal(model.parameters["w"].get_value(), w.get_value())

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import pickle
 import shutil
 import subprocess
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+
 import arignote as ag  # noqa: E402
+from arignote.frontends.torch import TorchModel  # noqa: E402
 from arignote.function.function import find_toolchain  # noqa: E402
 from arignote.graph import Constant  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
+with contextlib.suppress(ImportError):
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
 
 
 class Images(torch.nn.Module):
@@ -168,3 +179,39 @@ def test_exported_models_run_without_python(case: Case, tmp_path: Path) -> None:
         for command in ("make -j2", f"./{program} {program}.weights in.bin:{lengths}"):
             subprocess.run(command, cwd=folder, shell=True, check=True, capture_output=True)
         case.check(np.fromfile(folder / f"{program}.out0", "float32").reshape(case.want.shape))
+
+
+class Counting(torch.nn.Module):
+    """Batch norm, whose averages a call updates, an op that PyTorch runs, and results by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(3)
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(x)
+        return {"y": y, "curve": torch.special.legendre_polynomial_p(x, 3), "none": None, "both": (y.sum(), y * 2)}
+
+
+COPIES = {
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "copy": copy.deepcopy,
+    "cloudpickle": lambda model: pickle.loads(cloudpickle.dumps(model)),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_of_models(how: str) -> None:
+    net, x = Counting().train(), torch.randn(5, 3)
+    model = ag.from_torch(net, (x,))
+    model(x)
+    twin = COPIES[how](model)
+    assert isinstance(twin, TorchModel) and repr(twin) == repr(model)
+    assert list(twin.parameters) == list(model.parameters)
+    for _ in range(2):
+        want, got = model(x), twin(x)
+        torch.testing.assert_close(got, want)
+    average, own = (m.parameters["norm.running_mean"].get_value(borrow=True) for m in (model, twin))
+    np.testing.assert_array_equal(own, average)
+    assert np.shares_memory(average, net.norm.running_mean.numpy()) and not np.shares_memory(own, average)
+    assert len(twin.graph) == len(model.graph)
