@@ -146,13 +146,13 @@ class _Build:
 
         def freezing() -> tuple[Any, Any]:
             if self.settings.quantize is None:
-                found = freeze(outputs, inputs=self.inputs, borrow=self.settings.borrow, **options)
+                found = freeze(outputs, inputs=self.inputs, borrow=True, **options)  # of copies, where one is needed
             else:
                 found = quantize(outputs, self._samples(), inputs=self.inputs, **options)
             compiled.function = found
             return found, runner(found, self.passed, (), results)
 
-        return Frozen(self.held, freezing)
+        return Frozen(self.held, freezing, self.settings.borrow)
 
     def _samples(self) -> list[tuple[Any, ...]]:
         """Return the arguments of typical calls as arrays."""

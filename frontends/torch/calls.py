@@ -14,6 +14,11 @@ from ...ops.core.shared import Container
 from .dtypes import array_of
 
 pointer_of = torch.Tensor.data_ptr
+version_of = operator.attrgetter("_version")
+LENT_BYTES = 2**16
+"""The least size of a parameter that a frozen graph reads in the module's memory.
+
+A call compares the version of each, which takes 0.05 us; a kernel needs far longer for so many bytes."""
 
 
 class CompiledGraph:
@@ -69,6 +74,10 @@ class Held:
     def is_copy(self) -> bool:
         """Return whether the elements lie in another order in memory, so that each call copies them."""
         return not self.home.flags.carray
+
+    def is_lent(self, value: torch.Tensor) -> bool:
+        """Return whether a frozen graph reads this tensor in its own memory, and PyTorch counts the writes to it."""
+        return self.home.nbytes >= LENT_BYTES and not self.is_copy and not value.is_inference()
 
     def give_back(self) -> None:
         """Write the new value into the tensor, unless it is there already."""
@@ -189,30 +198,62 @@ class _Watch:
         self.read = _Read(holds, [h.home for h in self.held])
 
 
-class Frozen:
-    """Calls of a graph whose parameters are constants: one function for each set of tensors that calls give."""
+class _Snapshot(NamedTuple):
+    """A function with constant parameters, for the tensors that hold them.
 
-    def __init__(self, held: Sequence[Held], freeze: Callable[[], tuple[Any, Callable[[list[Any]], Any]]]) -> None:
-        self.held, self.freeze = held, freeze
+    `holds`: whether a call gives these tensors; `tensors`: all of them, whose memory stays theirs; `lent`: those whose
+    memory the function may read; `versions`: PyTorch's counts of the writes to them.
+    """
+
+    holds: Callable[[list[Any]], bool]
+    run: Callable[[list[Any]], Any]
+    tensors: list[torch.Tensor]
+    lent: list[torch.Tensor]
+    versions: list[int]
+
+    def serves(self, args: list[Any]) -> bool:
+        """Return whether a call gives these tensors, with the values that they had."""
+        return self.holds(args) and [*map(version_of, self.lent)] == self.versions
+
+
+class Frozen:
+    """Calls of a graph whose parameters are constants: one function for each set of tensors that calls give.
+
+    A function reads small parameters in copies, and large ones in packed copies or in the module's memory.  After a
+    write to a large one some of its constants would be old and others new, so the next call freezes the graph again.
+    `borrow`: it reads all of them in the module's memory, where nobody writes.
+    """
+
+    def __init__(
+        self, held: Sequence[Held], freeze: Callable[[], tuple[Any, Callable[[list[Any]], Any]]], borrow: bool
+    ) -> None:
+        self.held, self.freeze, self.borrow = held, freeze, borrow
         self.lock = threading.Lock()
-        self.known: list[tuple[Callable[[list[Any]], bool], Callable[[list[Any]], Any], list[torch.Tensor]]] = []
-        """For each set whether a call gives it, its function, and the tensors, whose memory stays theirs."""
+        self.known: list[_Snapshot] = []
 
     def __call__(self, args: list[Any]) -> Any:
-        for holds, run, _ in self.known:
-            if holds(args):
-                return run(args)
+        for snapshot in self.known:
+            if snapshot.serves(args):
+                return snapshot.run(args)
         with self.lock:
-            found = next((run for holds, run, _ in self.known if holds(args)), None) or self._added(args)
-        return found(args)
+            found = next((s for s in self.known if s.serves(args)), None) or self._added(args)
+        return found.run(args)
 
-    def _added(self, args: list[Any]) -> Callable[[list[Any]], Any]:
+    def _added(self, args: list[Any]) -> _Snapshot:
+        """Freeze the graph with the tensors of this call; a function with older values of them is dropped."""
+        self.known = [s for s in self.known if not s.holds(args)]
         for h in self.held:
             h.take(args[h.place])
+        lent = [] if self.borrow else [args[h.place].detach() for h in self.held if h.is_lent(args[h.place])]
+        versions = [*map(version_of, lent)]
+        for h in self.held:
+            if not (self.borrow or h.is_copy or h.is_lent(args[h.place])):
+                h.container.value = h.home.copy()
         function, run = self.freeze()
         tensors = [args[h.place].detach() for h in self.held]
-        self.known = [*self.known, (same_memory(function, self.held), run, tensors)]
-        return run
+        made = _Snapshot(same_memory(function, self.held), run, tensors, lent, versions)
+        self.known = [*self.known, made]
+        return made
 
 
 def same_memory(function: Any, held: Sequence[Held]) -> Callable[[list[Any]], bool]:

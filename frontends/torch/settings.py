@@ -10,10 +10,11 @@ class Settings(NamedTuple):
     """Choices of one compilation.
 
     `mode`: a mode of `ag.function` or the text of a query; `threads`: how many a call may use; `winograd`: transform
-    convolutions of 3 x 3, faster and less exact; `freeze`: take parameters as constants in graphs of inference, so that
-    later changes of them are not seen; `borrow`: frozen parameters stay in the module's memory, which must not be
-    written to afterwards; `quantize`: arguments of typical calls, by which frozen layers are computed in 8 bits;
-    `profile`: keep run profiles; `strict`: refuse ops without a converter.
+    convolutions of 3 x 3, faster and less exact; `freeze`: take parameters as constants in graphs of inference, which
+    are frozen again after a change that PyTorch counts of a parameter of 64 KB or more, while other changes may go
+    unseen; `borrow`: frozen parameters are never written to, so that none is copied and no call looks for changes;
+    `quantize`: arguments of typical calls, by which frozen layers are computed in 8 bits; `profile`: keep run profiles;
+    `strict`: refuse ops without a converter.
     """
 
     mode: Any = None

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
-from arignote.frontends.torch.backend import arignote  # noqa: E402
+from arignote.frontends.torch.backend import arignote, graphs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
@@ -155,3 +155,20 @@ def test_threads_with_modules_of_one_class() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_frozen_graph_follows_writes_to_large_parameters() -> None:
+    net = torch.nn.Sequential(torch.nn.Embedding(500, 64), torch.nn.Linear(64, 300), torch.nn.Linear(300, 4))
+    words = torch.arange(5)
+    compiled = torch.compile(net, backend=arignote, options={"freeze": True})
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(words), net(words))
+        before, frozen = compiled(words).clone(), graphs()[-1].run
+        net[2].bias.add_(1.0)  # small: a constant of its own
+        torch.testing.assert_close(compiled(words), before)
+        lent = frozen.known[0].lent
+        assert {t.data_ptr() for t in lent} == {net[0].weight.data_ptr(), net[1].weight.data_ptr()}
+        for weight in (net[0].weight, net[1].weight):
+            weight.mul_(0.5)
+            torch.testing.assert_close(compiled(words), net(words))
+            assert len(frozen.known) == 1

@@ -373,7 +373,8 @@ HUGGING_FACE: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]
         {
             **_HEADS,
             **_PATCHES,
-            "backbone_out_indices": [0, 0, 1, 1],
+            "num_hidden_layers": 4,
+            "backbone_out_indices": [0, 1, 2, 3],
             "neck_hidden_sizes": [8, 8, 16, 16],
             "fusion_hidden_size": 16,
             "is_hybrid": False,
