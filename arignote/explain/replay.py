@@ -234,13 +234,14 @@ class Replay:
                 self._index(node)
         if old.leaf is not None and new.node is not None and isinstance(new.node.op, AssumeEqual):
             self._rebuilt(new, inside)
+        old.stand_in = new
         if old.readers:  # the replacement itself reads it
             return merged
         if not new.name and old.leaf is None:
             new.name, old.name = old.name, ""
         self._of.update(dict.fromkeys(old.variables, new))
         new.variables += old.variables
-        old.variables, old.stand_in = [], new
+        old.variables = []
         return merged
 
     def _rebuilt(self, value: Value, but: Iterable[Node]) -> None:
@@ -339,8 +340,9 @@ class Replay:
     def _past(self, variable: Variable) -> Value | None:
         """Return the current value of a variable whose nodes the current rule removed; nothing is added."""
         for made in toposort([variable], stop_at=ChainMap(self._once, self._of)):
-            key = (made.op, *(self._leaf(i) if i.owner is None else self._now(i) for i in made.inputs))
-            node = next(iter(self._equal.get(key, ())), None) or self._gone.get(key)
+            operands = [self._leaf(i) if i.owner is None else self._now(i) for i in made.inputs]
+            node = self._now_on(made.op, operands) or self._now_on(made.op, map(_latest, operands))
+            node = node or self._gone.get((made.op, *operands))
             if node is None:
                 return None
             self._once.update(zip(made.outputs, node.outputs, strict=True))
@@ -354,7 +356,11 @@ class Replay:
         return [self._leaf(i) if i.owner is None else self._of[i] for i in made.inputs]
 
     def _node_like(self, made: Apply) -> Node | None:
-        return next(iter(self._equal.get((made.op, *self._operands(made)), ())), None)
+        return self._now_on(made.op, self._operands(made))
+
+    def _now_on(self, op: Op, operands: Iterable[Value]) -> Node | None:
+        """Return the oldest current node of an op on these operands."""
+        return next(iter(self._equal.get((op, *operands), ())), None)
 
     def _added(self, made: Apply) -> Node:
         node = Node(made.op, self._operands(made), [o.type for o in made.outputs], made.origin)

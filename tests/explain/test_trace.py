@@ -91,6 +91,19 @@ def test_a_value_may_stand_inside_what_takes_its_place():
     assert len(trace) == profile.replacements == 1
 
 
+def test_readers_of_a_value_that_stands_inside_its_replacement_read_the_replacement():
+    a = T.tensor("a", "float64", (None, 2))
+    parts = [a, T.exp(a) + 0.0]  # all after it is made anew before the joins are written into one array
+    for _ in range(2):
+        parts.append(T.cumsum(T.concatenate(parts, axis=1), axis=1)[:, :1] + 1.0)
+    graph, editor = FunctionGraph([a], [T.concatenate(parts, axis=1)]), GraphEditor()
+    result, _ = ag.optdb.query("fast_run")(graph, editor)
+    assert any(entry.rule == "growing_joins" for entry in editor.journal)
+    replay = Replay(graph, editor.journal)
+    replay.goto(len(editor.journal))
+    assert merged(replay.graph()) == merged(result)
+
+
 def test_names_stay_where_values_are_replaced():
     f = ag.function([x], T.log(1 + x) * 3, mode="stabilize")
     (change,) = [r for r in f.trace.changes if r.rule == "local_log1p"]
