@@ -5,7 +5,7 @@ from campaign.__main__ import EXPERIMENTS
 from campaign.children import experiment
 from campaign.scorecard import Row, Trials, from_json, table, to_json
 from campaign.values.fuzz import Total
-from campaign.values.fuzz_trials import SETTINGS, settings_of
+from campaign.values.fuzz_trials import COMPILED_ONCE_IN, INTERPRETED, SETTINGS, is_compiled, settings_of
 
 
 @pytest.mark.long
@@ -35,12 +35,13 @@ def test_fuzzing_goes_on_from_the_file_of_a_total(tmp_path):
     assert again.figures() == total.figures() and again.causes == total.causes
     assert again.add([96, 32, 100, ["add", "log"], [], [{"cause": "rule local_x", "text": "other"}]]) == {}
     assert again.figures() == {
-        "first": 64, "next": 128, "programs": 64, "steps": 200, "settings": 16, "ops": 3, "pairs": 1,
+        "first": 64, "next": 128, "programs": 64, "compiled": 0, "steps": 200, "settings": 16, "ops": 3, "pairs": 1,
         "differences": 2, "causes": 1, "seconds": 2,
     }  # fmt: skip
 
 
 def test_each_setting_of_fuzzing_has_its_turn():
-    turns = [settings_of(number) for number in range(12)]
+    turns = [settings_of(number) for number in range(12 * COMPILED_ONCE_IN)]
     assert {setting for turn in turns for setting in turn} == set(SETTINGS)
-    assert len({len({str(s) for s in turn}) for turn in turns}) <= 2
+    assert all(turn[-len(INTERPRETED) :] == INTERPRETED for turn in turns)
+    assert [len(turn) > len(INTERPRETED) for turn in turns] == [is_compiled(number) for number in range(len(turns))]

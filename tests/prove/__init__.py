@@ -4,6 +4,7 @@
     verdicts.py     one rule: all its instances, kept in verdicts.json
     wrong_rules.py  planted rules that no proof may cover
     recording.py    distinct rewrites of what programs compile
+    ends.py         whether rewrites lead to the graphs that run
     functions.py    proofs of the functions of tests, tutorials and networks
     page.py         docs/proofs.md
 

@@ -87,11 +87,16 @@ def run(program: Callable[[], Any], folder: Path) -> None:
 
 def run_tests(files: list[str], folder: Path) -> None:
     """Note what tests compile; what they hold is not asked here."""
+    run_watched(files, "prove.recording", {FOLDER: str(folder)}, folder)
+
+
+def run_watched(files: list[str], plugin: str, settings: dict[str, str], folder: Path, jobs: int = 2) -> None:
+    """Run tests under a plugin of this package that watches what they compile."""
     path = os.pathsep.join(map(str, (ROOT, ROOT / "tests", *LIBRARIES)))
     own = ["--basetemp", str(folder / "pytest")]  # the parent may be a test, which leaves nothing elsewhere
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "prove.recording", *own, *files]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "-p", plugin, *own, *files]
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, FOLDER: str(folder)}, capture_output=True, text=True,
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, **settings}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     print(f"    {(done.stdout.splitlines() or ['nothing ran'])[-1]}", flush=True)
@@ -137,18 +142,33 @@ def onnx() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def torch() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield a sample of the networks for PyTorch, if it is installed."""
+    """Yield small modules and a sample of the networks for PyTorch, if it is installed."""
     try:
         import torch as package
-        import torch_networks
+        from torch_networks import difference
+        from torch_zoo import TABLE, Network
     except ImportError:
         return
-    makers = {**torch_networks.torchvision_models(), **torch_networks.hugging_face_models()}
-    for name in ("squeezenet1_1", "mobilenet_v3_small", "resnet18", "hf/bert", "hf/llama", "hf/vit", "hf/t5"):
+    nn, x = package.nn, package.rand(2, 5, 16)
+    small = {
+        "perceptron": (nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(), nn.Linear(32, 4), nn.Softmax(-1)), x),
+        "convolutions": (
+            nn.Sequential(
+                nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3),
+                nn.GELU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4),
+            ),
+            package.rand(2, 3, 12, 12),
+        ),
+        "transformer": (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), x),
+        "recurrent": (nn.Sequential(nn.Embedding(9, 16), nn.GRU(16, 8, batch_first=True)), package.arange(8)[None]),
+    }  # fmt: skip
+    for name, (module, example) in small.items():
+        yield name, lambda module=module, example=example: difference(Network(module, (example,)))
+    for name in ("torchvision.squeezenet1_1", "torchvision.mobilenet_v3_small", "timm.vit_tiny_patch16_224"):
 
         def run(name: str = name) -> None:
             package.manual_seed(0)
-            torch_networks.difference(*makers[name]())
+            difference(TABLE[name]())
 
         yield name, run
 
@@ -270,8 +290,10 @@ def main() -> int:
         if not found.functions:
             continue
         known = load() | {group: proved(found, options.seconds, options.most, options.jobs)}
-        if group == TESTS and options.files != ["tests"]:
-            known[group]["of"] = ", ".join(options.files)
+        share = [f"functions of {', '.join(options.files)}"] * (group == TESTS and options.files != ["tests"])
+        share += [f"{options.most} rewrites of a rule"] * (options.most != MOST)
+        if share:
+            known[group]["of"] = ", ".join(share)
         print(f"  {known[group]['counts']}", flush=True)
         DATA.write_text(json.dumps({g: known[g] for g in groups if g in known}, indent=1) + "\n")
     return int(any(found["counts"][REFUTED] for found in known.values()))

@@ -74,7 +74,8 @@ else is known. Code of a user has no meaning here; rewrites around it are counte
 The tables count the rewrites of real programs. A rewrite is a rule with the parts of the graph around it; equal ones
 are one, up to the names of inputs. At most some distinct rewrites of each rule are proved: a sample by digest, the same
 in every run. `python -m tests.prove.functions` runs the programs again, and `python -m tests.prove.functions tests`
-runs all tests.
+runs all tests. `python -m tests.prove.ends` runs them too, and checks for each function that its rewrites lead to the
+graph that runs.
 
 """
 

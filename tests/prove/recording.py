@@ -15,7 +15,7 @@ import hashlib
 import os
 import pickle
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,7 @@ class Recorder:
         self._met: set[str] = set()
 
     def note(self, f: Any) -> None:
-        """Note the steps of a function, if the database and its rules are the product's own."""
-        query = f.mode.optimizer
-        if optdb.state() != PRISTINE or (isinstance(query, Query) and query.extra) or not f.journal:
-            return
+        """Note the steps of a function."""
         self._append("functions", b".")
         for part in parts_of(f.unoptimized_graph, f.journal, f.graph):
             self._note(part)
@@ -109,16 +106,22 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:24]
 
 
+def recording(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Note the steps of functions that are made meanwhile in a folder."""
+    return noting(Recorder(folder).note)
+
+
 @contextlib.contextmanager
-def recording(folder: Path) -> Iterator[None]:
-    """Note the functions that are made meanwhile, which NumPy runs: no C is compiled."""
-    recorder = Recorder(folder)
+def noting(note: Callable[[Any], None]) -> Iterator[None]:
+    """Call `note` with the functions that are made meanwhile by the product's own rules; NumPy runs them, without C."""
     compiled, engine_of = functions._compiled, functions.engine_of
 
     def noted(*args: Any) -> Any:
         made = compiled(*args)
         with contextlib.suppress(Exception):  # a test may break rules on purpose: its function has no journal
-            recorder.note(made)
+            query = made.mode.optimizer
+            if made.journal and optdb.state() == PRISTINE and not (isinstance(query, Query) and query.extra):
+                note(made)
         return made
 
     functions._compiled, functions.engine_of = noted, lambda name: engine_of("numpy" if name == "c" else name)

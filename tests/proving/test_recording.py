@@ -1,11 +1,14 @@
 """Recorded rewrites: equal ones are kept once, up to the names of inputs, and are proved from their pickles."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("z3")
 
+from prove.ends import Checker, ends_of, wrong_ends
 from prove.functions import BOUNDED, PROVED, REFUTED, TESTED, proved, run_tests
-from prove.recording import UNNAMED, kept, recording
+from prove.recording import UNNAMED, kept, noting, recording
 
 import arignote as ag
 from arignote import ops as T
@@ -46,6 +49,22 @@ def test_a_part_that_is_not_kept_is_counted_with_its_reason():
     assert made["rules"]["local_x"] == {
         "rewrites": 3, "distinct": 1, PROVED: 0, BOUNDED: 0, TESTED: 1, REFUTED: 0, "reason": UNNAMED,
     }  # fmt: skip
+
+
+def test_a_journal_that_leads_elsewhere_is_noted_with_its_body(tmp_path):
+    def step(e, s):
+        return s + T.neg(T.neg(e)) * 1
+
+    with noting(Checker(tmp_path).note):
+        f = ag.function([X, Y], ag.scan(step, X, [T.log(1 + T.exp(Y))])[0])
+    assert len(list(ends_of(f))) > 1 and not list(wrong_ends(f))
+    (path,) = tmp_path.iterdir()
+    assert path.suffix == ".functions" and path.read_text() == "."
+    early = SimpleNamespace(unoptimized_graph=f.unoptimized_graph, journal=f.journal[:1], graph=f.graph)
+    (wrong,) = (text for text in wrong_ends(early) if not text.startswith("body"))
+    assert "leads to" in wrong and "but what runs is" in wrong
+    Checker(tmp_path).note(early)
+    assert wrong in next(tmp_path.glob("*.wrong")).read_text()
 
 
 FILES = ["tests/function/test_function.py", "tests/ops/shapes/test_layouts.py", "tests/ops/control/test_scan.py"]

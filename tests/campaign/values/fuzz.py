@@ -35,7 +35,7 @@ from arignote.cbackend.cache.upkeep import trim
 
 from ..children import ROOT, ending, environment
 from ..scorecard import Row, Trials
-from .fuzz_trials import SETTINGS, Cover, reports, settings_of
+from .fuzz_trials import SETTINGS, Cover, is_compiled, reports, settings_of
 from .vocabulary_programs import vocabulary_program
 
 PROGRAMS = 2000
@@ -138,11 +138,15 @@ def _death(seed: int, code: int, err: str) -> dict[str, str]:
 
 @dataclass
 class Total:
-    """Figures of one run or several: `causes` has a report for each cause, `seconds` is processor time."""
+    """Figures of one run or several: `causes` has a report for each cause, `seconds` is processor time.
+
+    `compiled` counts the programs that ran as C as well.
+    """
 
     first: int
     next: int = 0
     programs: int = 0
+    compiled: int = 0
     steps: int = 0
     differences: int = 0
     seconds: float = 0.0
@@ -153,6 +157,7 @@ class Total:
         """Count a group; return the reports of new causes."""
         seed, programs, steps, ops, pairs, found = line
         self.programs += programs
+        self.compiled += programs * is_compiled(seed // GROUP)
         self.steps += steps
         self.cover.ops.update(ops)
         self.cover.pairs.update(pairs)
@@ -164,8 +169,8 @@ class Total:
     def figures(self) -> dict[str, int]:
         """The figures that are kept."""
         return {
-            "first": self.first, "next": self.next, "programs": self.programs, "steps": self.steps,
-            "settings": len(SETTINGS), "ops": len(self.cover.ops), "pairs": len(self.cover.pairs),
+            "first": self.first, "next": self.next, "programs": self.programs, "compiled": self.compiled,
+            "steps": self.steps, "settings": len(SETTINGS), "ops": len(self.cover.ops), "pairs": len(self.cover.pairs),
             "differences": self.differences, "causes": len(self.causes), "seconds": round(self.seconds),
         }  # fmt: skip
 
@@ -259,7 +264,8 @@ def rows_of(total: Total) -> list[Row]:
     for cause in total.causes:
         trials.check(False, cause)
     cover = total.cover
-    return [trials.row(f"{total.steps:,} operations, {len(cover.ops)} ops, {len(cover.pairs):,} pairs")]
+    ran = f"{total.compiled:,} in C, {total.steps:,} operations"
+    return [trials.row(f"{ran}, {len(cover.ops)} ops, {len(cover.pairs):,} pairs")]
 
 
 def run(full: bool) -> list[Row]:

@@ -74,10 +74,22 @@ INTERPRETED = (
 SETTINGS = (*sum(COMPILED, ()), *sum(ANY_LENGTHS, ()), *INTERPRETED)
 
 
+COMPILED_ONCE_IN = 8
+"""Groups of which one is compiled: a C compiler takes six times as long as all else that a group costs."""
+
+
+def is_compiled(number: int) -> bool:
+    """Whether the group of this number has settings that compile C."""
+    return number % COMPILED_ONCE_IN == 0
+
+
 def settings_of(number: int) -> tuple[Setting, ...]:
-    """The settings of a group by its number: a row of those that compile, in turn, and all that NumPy runs."""
-    rows = ANY_LENGTHS if number % 4 else COMPILED
-    return (*rows[number % len(rows)], *INTERPRETED)
+    """The settings of a group by its number: all that NumPy runs, and for some groups a row of those that compile."""
+    if not is_compiled(number):
+        return INTERPRETED
+    turn = number // COMPILED_ONCE_IN
+    rows = ANY_LENGTHS if turn % 4 else COMPILED
+    return (*rows[turn % len(rows)], *INTERPRETED)
 
 
 @dataclass
