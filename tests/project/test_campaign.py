@@ -5,7 +5,8 @@ from campaign.__main__ import EXPERIMENTS
 from campaign.children import experiment
 from campaign.scorecard import Row, Trials, from_json, table, to_json
 from campaign.values.fuzz import Total
-from campaign.values.fuzz_trials import COMPILED_ONCE_IN, INTERPRETED, SETTINGS, is_compiled, settings_of
+from campaign.values.fuzz_trials import COMPILED_ONCE_IN, INTERPRETED, SETTINGS, Case, is_compiled, settings_of
+from random_programs import LETTERS, Input, Program
 
 
 @pytest.mark.long
@@ -38,6 +39,17 @@ def test_fuzzing_goes_on_from_the_file_of_a_total(tmp_path):
         "first": 64, "next": 128, "programs": 64, "compiled": 0, "steps": 200, "settings": 16, "ops": 3, "pairs": 1,
         "differences": 2, "causes": 1, "seconds": 2,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_lengths_are_refused_where_an_update_does_not_fit_its_shared_value(known):
+    """A square matrix has sums as long as its rows and its columns; others have not."""
+    s = Input("s", "float64", LETTERS[1], (known,), "", (1.0,), shared=True)
+    x = Input("x", "float64", LETTERS[:2], (False, False), "", (0.5, 2.0))
+    program = Program((2, 2, 2), (s, x), (("v", "T.sum({0}, axis=1)", ("x",)),), ("v",), (("s", "v"),))
+    made = program.made()
+    assert not Case.of(program, made, (2, 2, 2)).refused
+    assert Case.of(program, made, (3, 2, 2)).refused == known
 
 
 def test_each_setting_of_fuzzing_has_its_turn():

@@ -177,7 +177,16 @@ class Case:
 
     @property
     def refused(self) -> bool:
-        return self.expected.results is None
+        """Whether NumPy refuses the lengths, or a new value has other lengths than the shared one is known to have."""
+        if self.expected.results is None:
+            return True
+        shared = {i.name: (i.known, v.shape) for i, v in zip(self.part.inputs, self.values, strict=True)}
+        new = self.expected.results[len(self.part.outputs) :]
+        return any(
+            known and length != given
+            for (name, _), value in zip(self.part.updates, new, strict=True)
+            for known, length, given in zip(*shared[name], value.shape, strict=True)
+        )
 
 
 def _cases(parts: Sequence[Program], made: Mapping[str, Any], seed: int) -> Iterator[list[Case]]:
