@@ -152,14 +152,18 @@ def _collect(value: Any, form: Form, found: list[Any], anything: bool) -> bool:
     """Append the leaves of a value of this form; return whether it has the form."""
     if form is None:
         found.append(value)
-        return _is_leaf(value, anything)
+        return type(value) in _LEAVES or _is_leaf(value, anything)
     if form is NONE:
         return value is None
     kind, parts, *static = form
     if static:
         own = _registered.get(type(value))
-        names, values, held = _parts_of(value) if own is not None and own.kind is kind else ((), (), None)
-        given = dict(zip(names, values, strict=True)) if held == static[0] else None
+        if own is None or own.kind is not kind:
+            return False
+        given, held = own.flatten(value)
+        if held != static[0]:
+            return False
+        given = given if isinstance(given, Mapping) else dict(enumerate(given))
     else:
         given = _children(value, form)
     if given is None or len(given) != len(parts):

@@ -3,8 +3,9 @@
     python -m benchmarks.kernels.special              # every function that SciPy has
     python -m benchmarks.kernels.special airy jv      # some
 
-Both take turns on the same 4,096 points, and the least time of many calls counts.  The points are those of the tests
-against mpmath: every size in the domain.  `airy`, `fresnel` give all of their results, as SciPy's do.
+Both take turns on the same 4,096 points, and the least time of many calls counts.  SciPy runs in a process of its own,
+so neither meets the other's caches and registers.  The points are those of the tests against mpmath: every size in the
+domain.  `airy`, `fresnel` give all of their results, as SciPy's do.
 """
 
 from __future__ import annotations
@@ -14,17 +15,15 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", ARIGNOTE_THREADS="1")
 
 import argparse
+import multiprocessing
 import time
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-import arignote as ag
-from arignote import ops as T
-
-SIZE, ROUNDS = 4096, 25
+SIZE, ROUNDS, CALLS = 4096, 12, 8
 
 Draw = Callable[[np.random.Generator], Sequence[np.ndarray]]
 Range = tuple[float, float]
@@ -95,26 +94,58 @@ FIXED: dict[str, Sequence[int]] = {"multigammaln": (3,)}
 """Operands that are constants."""
 
 
-def least(works: Sequence[Callable[[], Any]]) -> list[float]:
-    """The least processor time of a call of each, in seconds; they take turns."""
-    best = [float("inf")] * len(works)
-    for _ in range(ROUNDS):
-        for k, work in enumerate(works):
-            start = time.process_time_ns()
-            work()
-            best[k] = min(best[k], (time.process_time_ns() - start) / 1e9)
+def operands(name: str) -> list[np.ndarray]:
+    return list(DRAWS[name](np.random.default_rng(5)))
+
+
+def scipys(name: str) -> Callable[[], Any]:
+    """The call of SciPy."""
+    from scipy import special
+
+    values, fixed = operands(name), FIXED.get(name, ())
+    return lambda: getattr(special, name)(*values, *fixed)
+
+
+def arignotes(name: str) -> Callable[[], Any]:
+    """The call of a compiled function."""
+    import arignote as ag
+    from arignote import ops as T
+
+    values = operands(name)
+    variables = [T.vector(f"x{k}") for k in range(len(values))]
+    compiled = ag.function(variables, getattr(T.special, name)(*variables, *FIXED.get(name, ())))
+    return lambda: compiled(*values)
+
+
+def least(work: Callable[[], Any]) -> float:
+    """The least processor time of a call, in seconds."""
+    best = float("inf")
+    for _ in range(CALLS):
+        start = time.process_time_ns()
+        work()
+        best = min(best, (time.process_time_ns() - start) / 1e9)
     return best
 
 
-def row(name: str) -> tuple[float, str]:
-    """The ratio to SciPy's time, and the line that says it."""
-    values = DRAWS[name](np.random.default_rng(5))
-    variables = [T.vector(f"x{k}") for k in range(len(values))]
-    fixed = FIXED.get(name, ())
-    ours = ag.function(variables, getattr(T.special, name)(*variables, *fixed))
-    theirs = getattr(special, name)
+def serve(pipe: Connection) -> None:
+    """Answer each name by the least time of a few calls of SciPy's function; end at None."""
+    last, work = "", None
     with np.errstate(all="ignore"):
-        times = [t / SIZE * 1e9 for t in least([lambda: ours(*values), lambda: theirs(*values, *fixed)])]
+        while (name := pipe.recv()) is not None:
+            if name != last:
+                last, work = name, scipys(name)
+            pipe.send(least(work))
+
+
+def row(name: str, scipy: Connection) -> tuple[float, str]:
+    """The ratio to SciPy's time, and the line that says it."""
+    work = arignotes(name)
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        scipy.send(name)
+        theirs.append(scipy.recv())
+        ours.append(least(work))
+    times = [min(found) / SIZE * 1e9 for found in (ours, theirs)]
     return times[0] / times[1], f"{name:13} {times[0]:9.1f} {times[1]:9.1f} {times[0] / times[1]:6.2f}"
 
 
@@ -122,12 +153,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(DRAWS)}")
     given = parser.parse_args()
+    context = multiprocessing.get_context("spawn")
+    pipe, end = context.Pipe()
+    child = context.Process(target=serve, args=(end,), daemon=True)
+    child.start()
     ratios = []
     print("function         ours ns  SciPy ns  ratio")
     for name in given.names or DRAWS:
-        ratio, line = row(name)
+        ratio, line = row(name, pipe)
         ratios.append(ratio)
         print(line, flush=True)
+    pipe.send(None)
+    child.join()
     print(f"median {np.median(ratios):.2f}, largest {max(ratios):.2f}")
 
 

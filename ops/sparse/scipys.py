@@ -18,6 +18,7 @@ __all__ = ["constant", "issparse", "shared"]
 
 _WORDS = ("csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix")
 _LONGEST = np.iinfo(np.int32).max
+_FORMATS = {format: Format(format) for format in LABELS}
 
 
 def is_matrix(value: Any) -> bool:
@@ -43,9 +44,11 @@ def parts_of(value: Any) -> tuple[dict[str, np.ndarray], Format]:
         )
     if max(*value.shape, value.nnz) > _LONGEST:
         raise ValueError(f"a sparse matrix of shape {value.shape} has positions beyond int32; divide it into parts")
-    places = [getattr(value, label).astype("int32", copy=False) for label in LABELS[format][1:3]]
-    lengths = [np.array(n, "int64") for n in value.shape]
-    return dict(zip(LABELS[format], (value.data, *places, *lengths), strict=True)), Format(format)
+    labels, (rows, columns) = LABELS[format], value.shape
+    places = [getattr(value, label) for label in labels[1:3]]
+    first, second = [p if p.dtype == np.int32 else p.astype(np.int32) for p in places]
+    lengths = np.array(rows, np.int64), np.array(columns, np.int64)
+    return dict(zip(labels, (value.data, first, second, *lengths), strict=True)), _FORMATS[format]
 
 
 def of_arrays(format: str, values: Sequence[Any]) -> Any:

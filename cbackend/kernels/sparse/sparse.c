@@ -1,43 +1,86 @@
 /* Products of a matrix in compressed rows with a dense vector or matrix: each row is summed in the order of its elements,
-   so threads do not change a bit.  Positions are checked while they are read. */
+   so threads do not change a bit.  Positions are checked before they are read. */
 #pragma once
 #include "../../driver/outcomes.h"
 #include "../products/choices.c"
 
-enum { SPARSE_TASK = 1 << 15 }; /* multiplications of a task */
+enum {
+    SPARSE_TASK = 1 << 15,  /* multiplications of a task */
+    SPARSE_CHECK = 1 << 11, /* elements whose positions are checked before they are read */
+    SPARSE_COLUMNS = 32     /* columns of a sum in registers */
+};
 
 typedef struct sparse_work {
     const ag_sparse_rows *of;
     i64 rows;            /* of a task */
+    i64 checked;         /* rows whose positions are checked at once */
     i64 volatile failed; /* a position is out of bounds */
 } sparse_work;
 
-/* Return the sum of a row times a vector; *wrong: whether a position is out of bounds. */
-INLINE T sparse_sum(const T *data, const i32 *indices, i64 count, const T *x, i64 k, i64 *wrong)
+/* Whether positions of elements are rows of x; negative ones are the largest without their sign. */
+INLINE i64 positions_fit(const i32 *indices, i64 count, i64 k)
 {
-    T sum = 0;
-    for (i64 e = 0; e < count; e++) {
-        const i64 at = indices[e], fits = (unsigned long long)at < (unsigned long long)k;
-        if (!fits) {
-            *wrong = 1;
-            return sum;
+    unsigned largest = 0;
+    for (i64 e = 0; e < count; e++) largest = (unsigned)indices[e] > largest ? (unsigned)indices[e] : largest;
+    return count == 0 || (largest < 0x80000000u && largest < k);
+}
+
+/* Whether rows lie one after the other among the elements. */
+INLINE i64 rows_fit(const i32 *indptr, i64 rows, i64 elements)
+{
+    i32 wrong = 0;
+    for (i64 i = 0; i < rows; i++) wrong |= indptr[i + 1] < indptr[i];
+    return rows <= 0 || (!wrong && indptr[0] >= 0 && indptr[rows] <= elements);
+}
+
+#define KEEP_SCALAR() __asm__ volatile("") /* gathers are slower than reads of single numbers */
+
+/* Set a number of y to the sum of each row from `first` to `end` times a vector; two rows are summed at once. */
+INLINE void sparse_sums(const T *data, const i32 *indices, const i32 *indptr, i64 first, i64 end, const T *x, T *y)
+{
+    for (i64 i = first; i < end; i += 2) {
+        const i64 middle = indptr[i + 1], last = i + 1 < end ? indptr[i + 2] : middle;
+        i64 e = indptr[i], f = middle;
+        T sum = 0, other = 0;
+        for (; e < middle && f < last; e++, f++) {
+            sum += data[e] * x[indices[e]];
+            other += data[f] * x[indices[f]];
+            KEEP_SCALAR();
         }
-        sum += data[e] * x[at];
+        for (; e < middle; e++) {
+            sum += data[e] * x[indices[e]];
+            KEEP_SCALAR();
+        }
+        for (; f < last; f++) {
+            other += data[f] * x[indices[f]];
+            KEEP_SCALAR();
+        }
+        y[i] = sum;
+        if (i + 1 < end) y[i + 1] = other;
     }
-    return sum;
+}
+
+/* Set `width` numbers of a row of y, held in registers, to the sum of rows of x. */
+INLINE void sparse_block(const T *data, const i32 *indices, i64 count, const T *x, i64 n, i64 width, T *restrict y)
+{
+    T sums[SPARSE_COLUMNS];
+    for (i64 j = 0; j < width; j++) sums[j] = 0;
+    for (i64 e = 0; e < count; e++) {
+        const T factor = data[e], *row = x + indices[e] * n;
+        for (i64 j = 0; j < width; j++) sums[j] += factor * row[j];
+    }
+    for (i64 j = 0; j < width; j++) y[j] = sums[j];
 }
 
 /* Set a row of y to the sum of rows of x. */
-INLINE i64 sparse_row(const T *data, const i32 *indices, i64 count, const T *x, i64 k, i64 n, T *restrict y)
+INLINE void sparse_row(const T *data, const i32 *indices, i64 count, const T *x, i64 n, T *restrict y)
 {
-    for (i64 j = 0; j < n; j++) y[j] = 0;
-    for (i64 e = 0; e < count; e++) {
-        const i64 at = indices[e];
-        if (at < 0 || at >= k) return 1;
-        const T factor = data[e], *row = x + at * n;
-        for (i64 j = 0; j < n; j++) y[j] += factor * row[j];
-    }
-    return 0;
+    i64 j = 0;
+    for (; j + SPARSE_COLUMNS <= n; j += SPARSE_COLUMNS)
+        sparse_block(data, indices, count, x + j, n, SPARSE_COLUMNS, y + j);
+    for (; j + 8 <= n; j += 8) sparse_block(data, indices, count, x + j, n, 8, y + j);
+    for (; j + 2 <= n; j += 2) sparse_block(data, indices, count, x + j, n, 2, y + j);
+    if (j < n) sparse_block(data, indices, count, x + j, n, 1, y + j);
 }
 
 static void multiply_some_rows(void *context, i64 index)
@@ -47,15 +90,17 @@ static void multiply_some_rows(void *context, i64 index)
     const T *data = of->data, *x = of->x;
     const i32 *indices = of->indices, *indptr = of->indptr;
     T *y = (T *)of->y;
-    const i64 end = at_most((index + 1) * work->rows, of->m), n = of->n;
-    i64 wrong = 0;
-    for (i64 i = index * work->rows; i < end && !wrong; i++) {
-        const i64 from = indptr[i], count = indptr[i + 1] - from;
-        if (from < 0 || count < 0 || from + count > of->elements) wrong = 1;
-        else if (n == 1) y[i] = sparse_sum(data + from, indices + from, count, x, of->k, &wrong);
-        else wrong = sparse_row(data + from, indices + from, count, x, of->k, n, y + i * n);
+    const i64 first = index * work->rows, end = at_most(first + work->rows, of->m), n = of->n;
+    i64 fits = rows_fit(indptr + first, end - first, of->elements);
+    for (i64 i = first, until; i < end && fits; i = until) {
+        until = at_most(i + work->checked, end);
+        fits = positions_fit(indices + indptr[i], indptr[until] - indptr[i], of->k);
+        if (fits && n == 1) sparse_sums(data, indices, indptr, i, until, x, y);
+        else if (fits)
+            for (i64 r = i; r < until; r++)
+                sparse_row(data + indptr[r], indices + indptr[r], indptr[r + 1] - indptr[r], x, n, y + r * n);
     }
-    if (wrong) work->failed = 1;
+    if (!fits) work->failed = 1;
 }
 
 /* Return 0, or PROMISED. */
@@ -66,7 +111,8 @@ static i32 multiply_sparse_rows(const ag_runtime *rt, const ag_sparse_rows *of)
     const i64 tasks = rt->threads > 1 && all > 2 * SPARSE_TASK
                           ? at_most(at_most(of->m, 16 * rt->threads), (i64)(all / SPARSE_TASK) + 1)
                           : 1;
-    sparse_work work = {.of = of, .rows = parts(of->m, tasks)};
+    const i64 checked = (i64)(SPARSE_CHECK * (double)of->m / (double)(of->elements + 1)) + 1;
+    sparse_work work = {.of = of, .rows = parts(of->m, tasks), .checked = checked};
     if (tasks > 1) rt->parallel(rt, parts(of->m, work.rows), multiply_some_rows, &work);
     else multiply_some_rows(&work, 0);
     return work.failed ? OUTCOME_PROMISED : 0;

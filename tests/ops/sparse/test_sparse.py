@@ -239,7 +239,7 @@ def test_products_have_the_same_bits_on_one_thread_and_on_two():
     rng = np.random.default_rng(15)
     places = rng.integers(0, 20_000, (2, 200_000))
     a = sp.coo_array((rng.standard_normal(200_000), tuple(places)), shape=(20_000, 20_000)).tocsr()
-    many = rng.standard_normal((20_000, 9))
+    many = rng.standard_normal((20_000, 43))
     A, X = S.csr_matrix("A"), T.matrix("X")
     results = [A @ X, A @ X[:, 0], A.T @ X, X[:, 1] @ A]
     found = [ag.function([A, X], results, threads=n)(a, many) for n in (1, 2)]
