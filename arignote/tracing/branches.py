@@ -151,7 +151,8 @@ def if_(
     try:
         _Choice(trace, chosen_now, names, get, put).run(then, otherwise)
         if saved.changed():
-            raise TypeError(f"a list or dict is changed in a branch that depends on values{line()}")
+            raise TypeError("a list or dict is changed in a branch that depends on values; fill an array, or run it in "
+                            f"Python by ag.jit(f, strict=False){line()}")  # fmt: skip
     except Exception as error:
         if saved.changed():
             saved.undo_changes()
