@@ -108,7 +108,7 @@ gamma: Unary = float_op(
     c={"f": call("ag_gamma_f64")},  # in float64 for float32 too: a rare function, as the next three
 )
 gammaln: Unary = float_op(
-    "gammaln", special.gammaln, meaning="log(|gamma(x)|); inf at the poles.",
+    "gammaln", special.gammaln, meaning="log(|gamma(x)|); inf at the poles, -inf at -inf.",
     cost=60,
     derivative=(lambda g, y, x: g * T.digamma(x),),
     c={"f": call("ag_gammaln_f64")},

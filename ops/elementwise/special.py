@@ -59,7 +59,7 @@ def _gamma(x: float) -> float:
 
 def _gammaln(x: float) -> float:
     try:
-        return math.lgamma(x)
+        return x if x == -math.inf else math.lgamma(x)
     except OverflowError:
         return math.inf
     except ValueError:  # the poles at 0 and the negative integers
@@ -100,7 +100,7 @@ def gamma(x: np.ndarray) -> np.ndarray:
 
 @_computed_in("float64")
 def gammaln(x: np.ndarray) -> np.ndarray:
-    """The logarithm of the absolute value of the gamma function; inf at its poles."""
+    """The logarithm of the absolute value of the gamma function; inf at its poles, -inf at -inf."""
     return _of_each(_gammaln)(x)
 
 
@@ -198,7 +198,7 @@ def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> n
 
 
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The n-th derivative of digamma at x; NaN where n is no integer from 0 on; infinite at 0, -1, -2, ...
+    """The n-th derivative of digamma at x; NaN where n is no integer from 0 on; infinite at 0, -1, -2, ... and -inf.
 
     At -0 it is +inf for every n, as from below.
 
@@ -218,7 +218,7 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
         result = sign * factor * np.where(x > 0, above, below)
         pole = np.where((x == 0) & np.signbit(x), np.inf, sign * np.inf)  # at -0 from below
         result = np.where((x <= 0) & (x == np.floor(x)), pole, result)
-        result = np.where(x == np.inf, sign * 0.0, np.where(x == -np.inf, np.nan, result))
+        result = np.where(x == np.inf, sign * 0.0, result)
         result = np.where(n == 0, digamma(x), np.where(counts, result, np.nan))
     return np.asarray(np.where(np.isnan(x) | np.isnan(n), x + n, result)).astype(dtype)
 

@@ -65,12 +65,12 @@ INLINE f64 ag_gamma_f64(f64 x)
     return x != x ? x : is_exact ? exact : mirrored & (rest == 0) ? __builtin_nan("") : reflected;
 }
 
-/* lgamma itself writes a global. */
+/* lgamma itself writes a global; it is +inf at -inf, where SciPy's function is -inf. */
 
 static inline f64 ag_gammaln_f64(f64 x)
 {
     int sign;
-    return lgamma_r(x, &sign);
+    return x == -__builtin_inf() ? x : lgamma_r(x, &sign);
 }
 
 /* glibc returns NaN at the negative integers and -inf; the sign of the pole at 0 is that of the zero. */
@@ -93,10 +93,10 @@ static inline f64 ag_digamma_f64(f64 x)
         x = 1 - x;
     }
     if (x >= 10) {
-        const f64 s = 1 / (x * x);
+        const f64 r = 1 / x, s = r * r;
         const f64 series = s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132
             - s * (691.0 / 32760 - s * (1.0 / 12)))))));
-        return result + (log_F(x) - 0.5 / x - series);
+        return result + (log_F(x) - 0.5 * r - series);
     }
     f64 over = 0, under = 1; /* the sum of 1 / (x - k) as one quotient */
     while (x > 2) {
@@ -147,11 +147,9 @@ static inline f64 ag_polygamma_f64(f64 n, f64 x)
     if (n == 0)
         return ag_digamma_f64(x);
     const f64 s = n + 1, even = fmod_F(s, 2) == 0 ? 1 : -1, inf = __builtin_inf();
-    if (x == -inf)
-        return __builtin_nan("");
     if (x == inf)
         return even * 0;
-    if (x <= 0 && x == floor_F(x)) /* at -0 from below, where all orders go to +inf */
+    if (x <= 0 && x == floor_F(x)) /* -inf too, as SciPy; at -0 from below, where all orders go to +inf */
         return x == 0 && __builtin_signbit(x) ? inf : even * inf;
     const f64 log_2 = 0x1.62e42fefa39efp-1, log_factorial = ag_gammaln_f64(s), size = rint_F(log_factorial / (s * log_2));
     const f64 scale = pow_F(2, size); /* n! is about scale**s, which is shared out: none overflows */

@@ -23,7 +23,7 @@ FLOATS: dict[str, Callable[..., Any]] = {
     "sqrt": T.sqrt, "exp": T.exp, "exp2": T.exp2, "expm1": T.expm1, "log": T.log, "log2": T.log2, "log10": T.log10,
     "log1p": T.log1p, "sin": T.sin, "cos": T.cos, "tan": T.tan, "asin": T.arcsin, "acos": T.arccos, "atan": T.arctan,
     "sinh": T.sinh, "cosh": T.cosh, "tanh": T.tanh, "asinh": T.arcsinh, "acosh": T.arccosh, "atanh": T.arctanh,
-    "erf": T.erf, "erfc": T.erfc, "lgamma": T.gammaln, "digamma": T.digamma, "erfinv": T.special.erfinv,
+    "erf": T.erf, "erfc": T.erfc, "digamma": T.digamma, "erfinv": T.special.erfinv,
     "special_i0e": T.special.i0e, "i0": T.special.i0, "special_i1": T.special.i1,
     "special_i1e": T.special.i1e, "special_erfcx": T.special.erfcx, "special_ndtri": T.special.ndtri,
     "special_log_ndtr": T.special.log_ndtr, "special_bessel_j0": T.special.j0, "special_bessel_j1": T.special.j1,
@@ -34,6 +34,7 @@ FLOATS: dict[str, Callable[..., Any]] = {
     "special_modified_bessel_k0": T.special.k0, "special_modified_bessel_k1": T.special.k1,
     "special_scaled_modified_bessel_k0": T.special.k0e, "special_scaled_modified_bessel_k1": T.special.k1e,
     "special_airy_ai": T.special.airyai,
+    "lgamma": lambda x: T.gammaln(T.where(T.isneginf(x), T.abs(x), x)),  # inf at -inf, where SciPy's is -inf
     "rad2deg": T.rad2deg, "deg2rad": T.deg2rad, "copysign": T.copysign, "sinc": T.sinc,
 }  # fmt: skip
 """Functions whose operands of integers become floats of the default dtype."""

@@ -218,7 +218,7 @@ SPECIAL = {
     "beta betaln": "limits for two large operands, 0 and minus infinity (SciPy: NaN)",
     "zeta": "0 for a large or infinite power of 2 (SciPy: NaN)",
     "pseudo_huber": "numbers where the squares of the operands leave the range (SciPy: NaN, or infinity)",
-    "fresnel": "the limits beyond 1e17 (SciPy: NaN)",
+    "fresnel": "the limits where the square leaves the range, beyond 1e154 (SciPy: NaN)",
     "iv jv kv yv": "numbers or infinities of the right sign for large orders and tiny x (SciPy: NaN, or 0)",
     "j0 j1 y0 y1 jv yv struve": "the value of large x (SciPy: of 1e10 with 6 digits, of 1e300 with none)",
     "struve": "NaN for orders of -1 and below (SciPy: values)",
