@@ -98,6 +98,7 @@ BOUNDS = {
     "ops/lowered/byte_tables.py": {"ENTRIES", "FRACTION"},
     "ops/networks/activations.py": {"SELU_ALPHA", "SELU_SCALE"},
     "ops/networks/ctc.py": {"NEVER"},
+    "ops/core/traced.py": {"_MOST_DIGITS"},
     "ops/networks/sampling.py": {"CUBIC"},
     "ops/networks/fixed_point.py": {"BITS"},
     "optdb/rules/elementwise/stability.py": {"_COEFFICIENTS"},
