@@ -187,6 +187,22 @@ def test_updates_and_optimizers():
         ag.function([], [], updates=[(params, {"l": zeros["l"][:1]})])
 
 
+@pytest.mark.parametrize("rule", ["sgd", "adam", "lion"])
+def test_optimizers_take_dataclasses_and_named_tuples_as_lists(rule):
+    def steps(params):
+        w, b = ag.tree.leaves(params)
+        loss = (w**2).sum() + (b * w[0]).sum()
+        updates = getattr(ag.optim, rule)(params, ag.grad(loss, params), learning_rate=0.1)
+        step = ag.function([], loss, updates=updates, mode="NUMPY")
+        return [float(step()) for _ in range(3)]
+
+    values = X, np.ones(2)
+    listed = steps([ag.shared(v) for v in values])
+    assert listed[2] != listed[0]
+    for made in (Layer, Pair, lambda w, b: {"encoder": {"w": w, "b": b}}):
+        assert steps(made(*map(ag.shared, values))) == listed
+
+
 def test_loops_and_branches():
     u, v, n = T.vector("u"), T.vector("v"), T.scalar("n")
     scanned, _ = ag.scan(
