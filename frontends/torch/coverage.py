@@ -24,6 +24,8 @@ DIFFERENCES = {
     "decomposition computes in floats, in inductor as well: results differ by at most 1",
     "`polygamma` at negative integers": "a pole, where we give inf; eager mode divides by a rounded sine that should "
     "be 0, and gives large finite numbers",
+    "`polygamma` at infinities and -0.0": "our limits are inf and 0; eager mode gives NaN at most infinities, and at "
+    "-0.0 the limit from above",
     "`svd_lowrank`, `pca_lowrank`": "signs of singular vectors, and vectors of nearly equal singular values, which "
     "rounding decides",
     "`grid_sample` of float16": "eager mode computes in float16, PyTorch's decomposition in float32, ten times "
