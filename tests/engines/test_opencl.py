@@ -181,28 +181,28 @@ def test_random_programs_have_numpys_values(opencl, seed):
     assert trouble(replace(random_program(seed), mode=opencl), seed) is None
 
 
-def test_integers_are_numpys(opencl):
-    for dtype in INTEGERS:
-        a, b = T.vector("a", dtype=dtype), T.vector("b", dtype=dtype)
-        outputs = [a + b, a * b, a // b, a % b, a << b, a >> b, T.minimum(a, b), T.eq(a, b), a.max(), a.sum(), a.prod()]
-        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        values = np.array([low, low, high, 7, 7, 5, 100, 0], dtype)
-        others = np.array([high, 1, 2, 0, 3, 70, 64, 9], dtype)
-        if low:
-            others[1] = -1
-        check([a, b], outputs, [values, others], opencl)
+@pytest.mark.parametrize("dtype", mostly_long(INTEGERS, ("int8", "uint64")))
+def test_integers_are_numpys(opencl, dtype):
+    a, b = T.vector("a", dtype=dtype), T.vector("b", dtype=dtype)
+    outputs = [a + b, a * b, a // b, a % b, a << b, a >> b, T.minimum(a, b), T.eq(a, b), a.max(), a.sum(), a.prod()]
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    values = np.array([low, low, high, 7, 7, 5, 100, 0], dtype)
+    others = np.array([high, 1, 2, 0, 3, 70, 64, 9], dtype)
+    if low:
+        others[1] = -1
+    check([a, b], outputs, [values, others], opencl)
 
 
-def test_floats_bools_and_broadcasting_are_numpys(opencl):
+@pytest.mark.parametrize("dtype", mostly_long(("float32", "float64"), ("float64",)))
+def test_floats_bools_and_broadcasting_are_numpys(opencl, dtype):
     special = [np.nan, np.inf, -np.inf, -0.0, 1e-310, 2.5]
-    for dtype in ("float32", "float64"):
-        x, b = T.matrix("x", dtype=dtype), T.vector("b", dtype=dtype)
-        outputs = [
-            x.T - x[0], T.maximum(x, b), x.max(axis=0), x.min(), T.exp(x) * b, T.tanh(x + b), x // b, x % b, T.sqrt(b),
-            (x > b).any(axis=1), (x > b).all(), x.sum(axis=1), x.astype("int32"), T.switch(x > 0, b, x), T.log(b),
-        ]  # fmt: skip
-        value = np.resize(np.array(special, dtype), (6, 6)) * np.arange(1, 7, dtype=dtype)[:, None]
-        check([x, b], outputs, [value.astype(dtype), np.array([3, -2, 0, np.nan, 1, 0.5], dtype)], opencl)
+    x, b = T.matrix("x", dtype=dtype), T.vector("b", dtype=dtype)
+    outputs = [
+        x.T - x[0], T.maximum(x, b), x.max(axis=0), x.min(), T.exp(x) * b, T.tanh(x + b), x // b, x % b, T.sqrt(b),
+        (x > b).any(axis=1), (x > b).all(), x.sum(axis=1), x.astype("int32"), T.switch(x > 0, b, x), T.log(b),
+    ]  # fmt: skip
+    value = np.resize(np.array(special, dtype), (6, 6)) * np.arange(1, 7, dtype=dtype)[:, None]
+    check([x, b], outputs, [value.astype(dtype), np.array([3, -2, 0, np.nan, 1, 0.5], dtype)], opencl)
 
 
 def test_long_reductions_are_cut_in_parts(opencl):
