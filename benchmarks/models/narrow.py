@@ -3,8 +3,8 @@
     python -m benchmarks.models.narrow resnet18.onnx swin_t.onnx
     python -m benchmarks.models.narrow --threads 2 --rounds 20 resnet18.onnx
 
-A file has one input of known lengths.  The processes run in turn, round by round; a round is some calls.  The least time
-counts, of the processor with one thread, else of the clock.  `float32` is ours without `compute`.
+A file has one input of known lengths.  The processes run in turn, round by round; a round is some calls.  The least
+time counts, of the processor with one thread, else of the clock.  `float32` is ours without `compute`.
 """
 
 from __future__ import annotations

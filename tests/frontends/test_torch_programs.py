@@ -172,3 +172,7 @@ def test_a_frozen_graph_follows_writes_to_large_parameters() -> None:
             weight.mul_(0.5)
             torch.testing.assert_close(compiled(words), net(words))
             assert len(frozen.known) == 1
+        net[1].weight.data.mul_(2.0)
+        torch.testing.assert_close(compiled(words), net(words))
+        net[0].weight.numpy()[:] += 1
+        torch.testing.assert_close(compiled(words), net(words))
