@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import sys
 import time
@@ -42,8 +43,14 @@ def outcome(program: Program) -> tuple[str, float]:
     return "", seconds
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Print a line for each program, and the count."""
+    parser = argparse.ArgumentParser("python -m benchmarks.numpy_programs", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(p.name for p in PROGRAMS))
+    names = parser.parse_args(arguments).names
+    unknown = sorted({*names} - {p.name for p in PROGRAMS})
+    if unknown:
+        parser.error(f"no program is named {', '.join(unknown)}")
     chosen = [p for p in PROGRAMS if not names or p.name in names]
     good = 0
     for program in chosen:
