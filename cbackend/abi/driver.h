@@ -85,8 +85,8 @@ static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
 #define AG_COPY(T) for (i64 i = 0; i < n; i++) ((T *)y)[i * ys] = ((const T *)x)[i * xs]
 #define AG_SET(T) \
     { \
-        const T one = *(const T *)x; \
-        T *to = (T *)y; \
+        __typeof__((T *)y) to = (T *)y; \
+        const __typeof__(*to) one = *(const T *)x; \
         for (; n >= 4; n -= 4, to += 4 * ys) to[0] = one, to[ys] = one, to[2 * ys] = one, to[3 * ys] = one; \
         for (; n > 0; n--, to += ys) *to = one; \
     }
