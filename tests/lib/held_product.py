@@ -20,9 +20,9 @@ from arignote.cbackend.runtime.sources import MEMBERS, libraries
 from arignote.optdb import Database
 
 PRODUCT = "arignote"
+"""The package that is held, with all inside."""
 KEPT = type(cache(len))
 """The class of functions that keep their answers."""
-"""The package that is held, with all inside."""
 
 CACHES = {
     "arignote.cbackend.build.prestarted._missed",
@@ -39,6 +39,7 @@ CACHES = {
     "arignote.notices._given_notices",
     "arignote.ops.elementwise.records._arrays",
     "arignote.ops.elementwise.records._defined",
+    "arignote.ops.elementwise.records._special",
     "arignote.ops.core.tensor._numbers",
     "arignote.record._instances",
 }
