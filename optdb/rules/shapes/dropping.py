@@ -6,17 +6,20 @@ that saves a node.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ....graph import Variable
+from ....graph import Apply, Variable
+from ....graph.fgraph import Use
 from ....ops.core.tensor import constant
+from ....ops.elementwise.pointwise import Elementwise
 from ....ops.networks.functions import LogSoftmax, Softmax
 from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import MakeVector
 from ....ops.shapes.shape import DimShuffle
 from ...contract import relaxes
-from ...patterns import Users
+from ...patterns import Users, same_value
 from ...rule import Rule, node_rule
 from ..facts import Node, Value, constant_int, producer
 from .indexing import indices_of, per_axis
@@ -63,6 +66,41 @@ def _first_position(cut: slice) -> Variable | None:
         return constant(0, "int64")
     position = constant_int(cut.start)
     return cut.start if position is not None and position >= 0 else None
+
+
+def index_that_is_read(node: Node, users: Users) -> Value | None:
+    """Return the only element of a slice as the index that something else reads already."""
+    made = producer(node.inputs[0], Subtensor)
+    if made is None or any(o != "x" for o in node.op.order):
+        return None
+    within = [_first_position(index) if isinstance(index, slice) else index for index in per_axis(made)]
+    if any(index is None for index in within):
+        return None
+    element = read(made.inputs[0], within)
+    twin = _twin(element, users(made.inputs[0]))
+    return None if twin is None else _expanded(twin, node.out.ndim)
+
+
+def function_of_scalar(node: Node, users: Users) -> Value | None:
+    """Return a function of one scalar with axes of length 1, from that of the scalar, which something else reads."""
+    made = producer(node.inputs[0], DimShuffle) if len(node.inputs) == 1 else None
+    if made is None or made.inputs[0].ndim:
+        return None
+    twin = _twin(node.op(*made.inputs), users(made.inputs[0]))
+    return None if twin is None else _expanded(twin, node.out.ndim)
+
+
+def _twin(value: Value, uses: Sequence[Use]) -> Variable | None:
+    """Return the result of the same op with the same operands among the readers of one of them."""
+    made = value.owner
+    for other, _ in uses:
+        if isinstance(other, Apply) and other.op == made.op and all(map(same_value, other.inputs, made.inputs)):
+            return other.outputs[0]
+    return None
+
+
+def _expanded(element: Variable, ndim: int) -> Value:
+    return DimShuffle(("x",) * ndim)(element) if ndim else element
 
 
 def index_from_the_start(node: Node) -> Value | None:
@@ -127,6 +165,10 @@ DROPPED: list[Rule] = [
               formula="x[-1] -> x[n - 1]  for x of length n"),
     node_rule("local_useless_dimshuffle_makevector", DimShuffle, element_as_dimshuffle, having=MakeVector,
               formula="dimshuffle(make_vector(a)) -> a"),
+    node_rule("local_index_that_is_read", DimShuffle, index_that_is_read, having=Subtensor, uses=True,
+              formula="dimshuffle(x[k:k + 1]) -> dimshuffle(x[k])  where x[k] is read"),
+    node_rule("local_function_of_scalar_that_is_read", Elementwise, function_of_scalar, having=DimShuffle, uses=True,
+              formula="f(dimshuffle(s)) -> dimshuffle(f(s))  for a scalar s of which f(s) is read"),
     node_rule("local_subtensor_of_join", Subtensor, element_of_join, having=Join, contract=relaxes("errors"),
               formula="join(x, y)[k] -> y[k - n]  for x of length n"),
     node_rule("local_subtensor_of_softmax", Subtensor, rows_of_softmax, having=(Softmax, LogSoftmax), uses=True,

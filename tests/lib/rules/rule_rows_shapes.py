@@ -114,6 +114,16 @@ INDEXING = [
     ("local_convert_negative_indices", M[-1, n], M[3, n]),
     ("local_useless_dimshuffle_makevector", T.squeeze(MakeVector()(s)), s),
     ("local_useless_dimshuffle_makevector", DimShuffle((0, "x"))(MakeVector()(s)), DimShuffle(("x", "x"))(s)),
+    (
+        "local_index_that_is_read",
+        T.stack([v[1], DimShuffle(("x", "x"))(v[1:2])[0, 0]]),
+        T.stack([v[1], DimShuffle(("x", "x"))(v[1])[0, 0]]),
+    ),
+    (
+        "local_function_of_scalar_that_is_read",
+        T.exp(DimShuffle(("x", "x"))(s)) + T.exp(s),
+        DimShuffle(("x", "x"))(T.exp(s)) + T.exp(s),
+    ),
     ("local_subtensor_of_join", Join(0)(M, N)[5, n], N[1, n]),
     ("local_subtensor_of_softmax", Softmax(1)(A)[n], Softmax(0)(A[n])),
     ("local_dimshuffle_subtensor", DimShuffle((0,))(M[n:, 1:2]), M[n:, 1]),
@@ -273,6 +283,8 @@ UNCHANGED = [
     ("local_useless_dimshuffle_in_reshape", Reshape()(A.T, n, k)),
     ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
     ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
+    ("local_index_that_is_read", DimShuffle(("x", "x"))(v[1:2])),  # nothing else reads v[1]
+    ("local_function_of_scalar_that_is_read", T.exp(DimShuffle(("x", "x"))(s))),  # nothing else reads exp(s)
     ("local_subtensor_of_join", Join(0)(x, y)[1]),  # x may be empty
     ("local_subtensor_of_softmax", Softmax(0)(A)[n]),  # the index is along the axis of the softmax
     ("local_subtensor_merge", x[1:4][n]),  # n may be beyond the slice
