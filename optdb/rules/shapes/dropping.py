@@ -12,7 +12,7 @@ from typing import Any
 from ....graph import Apply, Variable
 from ....graph.fgraph import Use
 from ....ops.core.tensor import constant
-from ....ops.elementwise.pointwise import Elementwise
+from ....ops.elementwise.records import ELEMENTWISE
 from ....ops.networks.functions import LogSoftmax, Softmax
 from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
@@ -68,10 +68,15 @@ def _first_position(cut: slice) -> Variable | None:
     return cut.start if position is not None and position >= 0 else None
 
 
+_WITHOUT_AXES = tuple(DimShuffle(("x",) * ndim) for ndim in range(5))
+"""Rearrangements of one element, to the ranks that are usual."""
+_UNARY = tuple(op for op in ELEMENTWISE.values() if op.arity == 1)
+
+
 def index_that_is_read(node: Node, users: Users) -> Value | None:
     """Return the only element of a slice as the index that something else reads already."""
     made = producer(node.inputs[0], Subtensor)
-    if made is None or any(o != "x" for o in node.op.order):
+    if made is None:
         return None
     within = [_first_position(index) if isinstance(index, slice) else index for index in per_axis(made)]
     if any(index is None for index in within):
@@ -83,8 +88,8 @@ def index_that_is_read(node: Node, users: Users) -> Value | None:
 
 def function_of_scalar(node: Node, users: Users) -> Value | None:
     """Return a function of one scalar with axes of length 1, from that of the scalar, which something else reads."""
-    made = producer(node.inputs[0], DimShuffle) if len(node.inputs) == 1 else None
-    if made is None or made.inputs[0].ndim:
+    made = producer(node.inputs[0], DimShuffle)
+    if made is None or made.op not in _WITHOUT_AXES or made.inputs[0].ndim:
         return None
     twin = _twin(node.op(*made.inputs), users(made.inputs[0]))
     return None if twin is None else _expanded(twin, node.out.ndim)
@@ -165,9 +170,9 @@ DROPPED: list[Rule] = [
               formula="x[-1] -> x[n - 1]  for x of length n"),
     node_rule("local_useless_dimshuffle_makevector", DimShuffle, element_as_dimshuffle, having=MakeVector,
               formula="dimshuffle(make_vector(a)) -> a"),
-    node_rule("local_index_that_is_read", DimShuffle, index_that_is_read, having=Subtensor, uses=True,
+    node_rule("local_index_that_is_read", _WITHOUT_AXES, index_that_is_read, having=Subtensor, uses=True,
               formula="dimshuffle(x[k:k + 1]) -> dimshuffle(x[k])  where x[k] is read"),
-    node_rule("local_function_of_scalar_that_is_read", Elementwise, function_of_scalar, having=DimShuffle, uses=True,
+    node_rule("local_function_of_scalar_that_is_read", _UNARY, function_of_scalar, having=_WITHOUT_AXES[1:], uses=True,
               formula="f(dimshuffle(s)) -> dimshuffle(f(s))  for a scalar s of which f(s) is read"),
     node_rule("local_subtensor_of_join", Subtensor, element_of_join, having=Join, contract=relaxes("errors"),
               formula="join(x, y)[k] -> y[k - n]  for x of length n"),
