@@ -22,7 +22,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import array_of, is_symbolic, keep_class, number_of, operated, truth_value
+from ..ops.core.traced import PYTHONS, array_of, is_symbolic, keep_class, number_of, operated, truth_value
 from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..record import lazy
@@ -36,7 +36,6 @@ from .undefined import defined
 
 generators: Any = lazy.module("..generators", __name__)
 
-_KINDS = (int, float, complex)
 MOST_REPEATED = 2_000
 """Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
 MOST_LISTED = 1_000_000
@@ -276,7 +275,7 @@ def _numbered(found: Any, operands: Sequence[Any]) -> Any:
     trace: Any = current()
     kinds = [number_of(o) for o in operands]
     if None not in kinds and isinstance(found, Variable):
-        trace.numbers[found] = Number(max((k.kind for k in kinds if k is not None), key=_KINDS.index))
+        trace.numbers[found] = Number(max((k.kind for k in kinds if k is not None), key=PYTHONS.index))
     return found
 
 

@@ -101,7 +101,6 @@ _OPERATIONS: dict[str, Operation] = {
     "pow": Operation(operator.pow, "({a} ** {b})"),
     "neg": Operation(lambda a, _: -a, "(-{a})"), "abs": Operation(lambda a, _: abs(a), "abs({a})"),
 }  # fmt: skip
-_WIDE = {float: "float64", complex: "complex128"}
 _KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "c": complex}
 
 
@@ -124,7 +123,7 @@ def _operated(name: str, *operands: Any) -> Any:
         return compared_now
     known = _known(trace, name, numbers)
     if name == "pow" and known is not None and type(known.value) not in [n.kind for n in numbers if n is not None]:
-        wide = _WIDE[type(known.value)]
+        wide = WIDE[type(known.value)]
         operands = (T.cast(as_variable(operands[0]), wide), operands[1])  # as 2 ** -1 is 0.5
     result = getattr(T, name)(*operands)
     for part in result if type(result) is tuple else (result,):
@@ -330,7 +329,7 @@ def python_number(x: Any) -> Any:
         return x
     if kind is None:
         return truth_value(x)
-    wide = _WIDE.get(kind, "int64")
+    wide = WIDE[kind]
     found = T.ELEMENTWISE["identity"](x) if x.dtype == wide else T.cast(x, wide)
     trace.numbers[found] = Number(kind)
     if x.dtype == "uint64" and trace.exact is not None:

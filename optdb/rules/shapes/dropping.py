@@ -89,7 +89,7 @@ def index_that_is_read(node: Node, users: Users) -> Value | None:
 def function_of_scalar(node: Node, users: Users) -> Value | None:
     """Return a function of one scalar with axes of length 1, from that of the scalar, which something else reads."""
     made = producer(node.inputs[0], DimShuffle)
-    if made is None or made.op not in _WITHOUT_AXES or made.inputs[0].ndim:
+    if made is None or made.inputs[0].ndim:
         return None
     twin = _twin(node.op(*made.inputs), users(made.inputs[0]))
     return None if twin is None else _expanded(twin, node.out.ndim)
@@ -105,6 +105,7 @@ def _twin(value: Value, uses: Sequence[Use]) -> Variable | None:
 
 
 def _expanded(element: Variable, ndim: int) -> Value:
+    """Return a scalar as a value with axes of length 1."""
     return DimShuffle(("x",) * ndim)(element) if ndim else element
 
 
@@ -131,8 +132,7 @@ def element_as_dimshuffle(node: Node) -> Value | None:
     made = producer(node.inputs[0], MakeVector)
     if made is None or len(made.inputs) != 1:
         return None
-    (element,) = made.inputs
-    return DimShuffle(("x",) * node.out.ndim)(element) if node.out.ndim else element
+    return _expanded(made.inputs[0], node.out.ndim)
 
 
 def element_of_join(node: Node) -> Value | None:
