@@ -33,8 +33,9 @@ Key = TypeVar("Key")
 
 @overload
 def grad(
-    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...
-) -> Callable[..., Any]: ...
+    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...,
+    argnums: int | Sequence[int] | None = ..., has_aux: bool = ...,
+) -> Callable[..., Any]: ...  # fmt: skip
 @overload
 def grad(
     cost: Variable | None, wrt: Variable, consider_constant: Sequence[Variable] = ...,
@@ -63,13 +64,16 @@ def grad(
     disconnected: str = "raise",
     *,
     checkpoint: int | str | None = None,
+    argnums: int | Sequence[int] | None = None,
+    has_aux: bool = False,
 ) -> Derivatives | Callable[..., Any]:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
 
     Of a Python function, `grad(f)` and `grad(f, (0, 1))`, jitted or not: the jitted function of the derivative by the
     first argument, or by those of the positions `wrt`, which may be nested lists, tuples and dicts of arrays.
     `checkpoint=k` keeps the states of every k-th step of its loops alone, and computes the others again; "sqrt" takes
-    the root of the steps.  Loops that end by a value keep all.
+    the root of the steps.  Loops that end by a value keep all.  `argnums` is another name of these positions.
+    `has_aux`: the function returns a pair, a scalar and more, and the result is the pair of derivative and the rest.
 
     `wrt` is a variable, or a tree of them (so is the result): lists, tuples, dicts, dataclasses, nested as you like,
     None left out.  They may be intermediate values of the expression.  `consider_constant`: variables through which
@@ -83,9 +87,13 @@ def grad(
     derivative.  Source: reverse accumulation, see `ops/core/backward.py`.
     """
     if callable(cost) and not isinstance(cost, Variable):
-        return gradients.gradient(cost, wrt, False, checkpoint)  # type: ignore[no-any-return]
+        for_expressions = {"consider_constant": consider_constant, "known_grads": known_grads}
+        _refuse("grad", for_expressions | {"disconnected": disconnected != "raise"}, "expressions")
+        positions = _positions(wrt, argnums, "grad")
+        return gradients.gradient(cost, positions, False, checkpoint, has_aux)  # type: ignore[no-any-return]
     if checkpoint is not None:
         raise TypeError("grad: checkpoint is for Python functions; for expressions see checkpoint_every of ag.scan")
+    _refuse("grad", {"argnums": argnums is not None, "has_aux": has_aux}, "Python functions")
     _require_choice(disconnected, "grad")
     given = _as_list(wrt, "wrt", "grad", True)
     moves = moving(flat(wrt, []))
@@ -104,8 +112,9 @@ def grad(
 
 @overload
 def value_and_grad(
-    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...
-) -> Callable[..., Any]: ...
+    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, checkpoint: int | str | None = ...,
+    argnums: int | Sequence[int] | None = ..., has_aux: bool = ...,
+) -> Callable[..., Any]: ...  # fmt: skip
 @overload
 def value_and_grad(
     cost: Variable, wrt: Variable, *, consider_constant: Sequence[Variable] = ...,
@@ -126,17 +135,47 @@ def value_and_grad(
     cost: Variable, wrt: Mapping[Key, Variable], *, consider_constant: Sequence[Variable] = ...,
     known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
 ) -> tuple[TensorVariable, dict[Key, TensorVariable]]: ...  # fmt: skip
-def value_and_grad(cost: Variable | Callable[..., Any], wrt: Any = None, **options: Any) -> Any:
+def value_and_grad(
+    cost: Variable | Callable[..., Any],
+    wrt: Any = None,
+    *,
+    checkpoint: int | str | None = None,
+    argnums: int | Sequence[int] | None = None,
+    has_aux: bool = False,
+    **options: Any,
+) -> Any:
     """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once.
 
-    Of a Python function: the jitted function that returns the pair; see `grad`.
+    Of a Python function: the jitted function that returns the pair; see `grad`.  With `has_aux` its first part is the
+    whole result of the function, as in `(loss, more), slopes = value_and_grad(f, has_aux=True)(x)`.
     """
     if callable(cost) and not isinstance(cost, Variable):
-        return gradients.gradient(cost, wrt, True, options.get("checkpoint"))
+        _refuse("value_and_grad", dict.fromkeys(options, True), "expressions")
+        positions = _positions(wrt, argnums, "value_and_grad")
+        return gradients.gradient(cost, positions, True, checkpoint, has_aux)
     derivatives: Any = grad  # of all its forms
-    return cost, derivatives(cost, wrt, **options)
+    return cost, derivatives(cost, wrt, checkpoint=checkpoint, argnums=argnums, has_aux=has_aux, **options)
 
 
+def _refuse(what: str, options: Mapping[str, Any], kind: str) -> None:
+    """Raise TypeError for an option that was given, but is for another kind of cost."""
+    for name in (name for name, given in options.items() if given):
+        known = name in (*_OF_EXPRESSIONS, "argnums", "has_aux")
+        raise TypeError(f"{what}: {name} is for {kind}" if known else f"{what}: no argument is called {name!r}")
+
+
+_OF_EXPRESSIONS = ("consider_constant", "known_grads", "disconnected")
+
+
+def _positions(wrt: Any, argnums: Any, what: str) -> Any:
+    """Return the positions of the arguments that a Python function is differentiated by."""
+    if wrt is not None and argnums is not None:
+        raise TypeError(f"{what}: wrt and argnums are the same, the positions of arguments; give one of them")
+    return wrt if argnums is None else argnums
+
+
+@overload
+def vjp(outputs: Callable[..., Any], inputs: Sequence[Any], cotangents: Any) -> tuple[Any, Any]: ...
 @overload
 def vjp(outputs: Variable | Sequence[Variable], inputs: Variable, cotangents: Any) -> TensorVariable: ...
 @overload
@@ -145,12 +184,17 @@ def vjp(outputs: Variable | Sequence[Variable], inputs: list[Var], cotangents: A
 def vjp(
     outputs: Variable | Sequence[Variable], inputs: tuple[Variable, ...], cotangents: Any
 ) -> tuple[TensorVariable, ...]: ...
-def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], cotangents: Any) -> Derivatives:
+def vjp(outputs: Any, inputs: Any, cotangents: Any) -> Any:
     """The vector-Jacobian product: for each of `inputs`, `cotangents` times the derivatives of `outputs` by it.
 
     `cotangents` gives one value an output, of its shape.  The result is as `inputs` is: a variable or a sequence.  An
     input that nothing depends on gets zeros, as do integers.  Raises TypeError for cotangents that do not fit.
+
+    Of a Python function, `vjp(f, (x, y), v)`, jitted or not: the pair of `f(x, y)` and the products for x and y,
+    computed; `v` has the form of the result.
     """
+    if callable(outputs) and not isinstance(outputs, Variable):
+        return gradients.along(outputs, inputs, cotangents, "vjp")
     results, sources = _as_list(outputs, "outputs", "vjp"), _as_list(inputs, "inputs", "vjp")
     given = _matched(cotangents, outputs, results, "vjp: cotangents")
     for v in sources:
@@ -182,7 +226,7 @@ def jvp(outputs: Any, inputs: Any, tangents: Any) -> Any:
     u, which is linear in u (J.  Townsend, "A new trick for calculating Jacobian vector products", 2017).
     """
     if callable(outputs) and not isinstance(outputs, Variable):
-        return gradients.forward(outputs, inputs, tangents)
+        return gradients.along(outputs, inputs, tangents, "jvp")
     results, sources = _as_list(outputs, "outputs", "jvp"), _as_list(inputs, "inputs", "jvp")
     given = _matched(tangents, inputs, sources, "jvp: tangents")
     for v in (*sources, *results):
@@ -196,16 +240,22 @@ def jvp(outputs: Any, inputs: Any, tangents: Any) -> Any:
 
 
 @overload
+def hvp(cost: Callable[..., Any], wrt: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, Any]: ...
+@overload
 def hvp(cost: Variable, wrt: Variable, vectors: Any) -> TensorVariable: ...
 @overload
 def hvp(cost: Variable, wrt: list[Var], vectors: Any) -> list[TensorVariable]: ...
 @overload
 def hvp(cost: Variable, wrt: tuple[Variable, ...], vectors: Any) -> tuple[TensorVariable, ...]: ...
-def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Derivatives:
+def hvp(cost: Any, wrt: Any, vectors: Any) -> Any:
     """The Hessian of the scalar `cost` by `wrt`, times `vectors`: one value a variable of `wrt`.
 
     The result is as `wrt` is.  Errors are those of `grad`.
+
+    Of a Python function, `hvp(f, (x, y), (dx, dy))`, jitted or not: the pair of `f(x, y)` and these products, computed.
     """
+    if callable(cost) and not isinstance(cost, Variable):
+        return gradients.along(cost, wrt, vectors, "hvp")
     variables = _as_list(wrt, "wrt", "hvp")
     for v in variables:
         _require_differentiable(v, "hvp: wrt")
@@ -214,6 +264,10 @@ def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Der
 
 
 @overload
+def jacobian(
+    expression: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, argnums: int | Sequence[int] | None = ...
+) -> Callable[..., Any]: ...
+@overload
 def jacobian(expression: Variable, wrt: Variable, disconnected: str = ...) -> TensorVariable: ...
 @overload
 def jacobian(expression: Variable, wrt: list[Var], disconnected: str = ...) -> list[TensorVariable]: ...
@@ -221,8 +275,14 @@ def jacobian(expression: Variable, wrt: list[Var], disconnected: str = ...) -> l
 def jacobian(
     expression: Variable, wrt: tuple[Variable, ...], disconnected: str = ...
 ) -> tuple[TensorVariable, ...]: ...
-def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Derivatives:
+def jacobian(
+    expression: Any, wrt: Any = None, disconnected: str = "raise", *, argnums: int | Sequence[int] | None = None
+) -> Any:
     """The derivatives of all elements of `expression` by all of `wrt`: of shape expression.shape + variable.shape.
+
+    Of a Python function, `jacobian(f)` and `jacobian(f, (0, 1))`, jitted or not: the jitted function of the Jacobian by
+    the first argument, or by those of the positions `wrt` or `argnums`, which may be trees of arrays; so may the result
+    of the function be, with one such derivative for each of its arrays.
 
     `wrt` is a variable, or a list or tuple of them (so is the result).  `disconnected`: what happens to a variable that
     the expression is not computed from: ValueError ("raise") or zeros ("zero").
@@ -232,6 +292,10 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
     (`ag.vectorize`), so the cost is that of the gradient times the number of elements; where a derivative is infinite,
     the zeros of the unit vectors make elements beside it NaN.
     """
+    if callable(expression) and not isinstance(expression, Variable):
+        _refuse("jacobian", {"disconnected": disconnected != "raise"}, "expressions")
+        return gradients.all_derivatives(expression, _positions(wrt, argnums, "jacobian"), "jacobian")
+    _refuse("jacobian", {"argnums": argnums is not None}, "Python functions")
     _require_choice(disconnected, "jacobian")
     variables = _as_list(wrt, "wrt", "jacobian")
     for v in variables:
@@ -247,6 +311,10 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
 
 
 @overload
+def hessian(
+    cost: Callable[..., Any], wrt: int | Sequence[int] | None = ..., *, argnums: int | Sequence[int] | None = ...
+) -> Callable[..., Any]: ...
+@overload
 def hessian(cost: Variable, wrt: Variable, disconnected: str = ...) -> TensorVariable: ...
 @overload
 def hessian(cost: Variable, wrt: list[Var], disconnected: str = ...) -> list[list[TensorVariable]]: ...
@@ -259,13 +327,20 @@ def hessian(
     cost: Variable, wrt: Mapping[Key, Variable], disconnected: str = ...
 ) -> dict[Key, dict[Key, TensorVariable]]: ...
 def hessian(
-    cost: Variable, wrt: Variable | Sequence[Variable] | Mapping[Any, Variable], disconnected: str = "raise"
+    cost: Any, wrt: Any = None, disconnected: str = "raise", *, argnums: int | Sequence[int] | None = None
 ) -> Any:
     """The second derivatives of the scalar `cost`: for one variable a tensor, of shape variable.shape twice.
 
     For a tree of variables it is one of such: `hessian(cost, [x, y])[0][1]`, of shape (*x.shape,
     *y.shape), has the derivatives by x and then y.  Errors are those of `grad` and `jacobian`.
+
+    Of a Python function, `hessian(f)` and `hessian(f, (0, 1))`, jitted or not: the jitted function of the Hessian by
+    the first argument, or by those of the positions `wrt` or `argnums`, which may be trees of arrays.
     """
+    if callable(cost) and not isinstance(cost, Variable):
+        _refuse("hessian", {"disconnected": disconnected != "raise"}, "expressions")
+        return gradients.all_derivatives(cost, _positions(wrt, argnums, "hessian"), "hessian")
+    _refuse("hessian", {"argnums": argnums is not None}, "Python functions")
     variables = _as_list(wrt, "wrt", "hessian")
     first = grad(cost, variables, disconnected=disconnected)
     if not is_tree(wrt):

@@ -279,8 +279,11 @@ def _numbered(found: Any, operands: Sequence[Any]) -> Any:
     return found
 
 
+_NOTHING = object()
+
+
 def _extreme(name: str, ours: Any) -> Any:
-    def function(*args: Any, key: Any = None, **options: Any) -> Any:
+    def function(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         if key is not None:
             raise TypeError(f"{name}(key=) of symbolic values; use np.arg{name}{line()}")
         if len(args) == 1:
@@ -288,6 +291,8 @@ def _extreme(name: str, ours: Any) -> Any:
             if isinstance(one, Variable):
                 return getattr(T, name)(one, 0) if one.ndim < 2 else _ambiguous(one)
             args = tuple(one)
+            if not args and default is not _NOTHING:
+                return default
         return reduce(lambda a, b: _numbered(getattr(T, ours)(a, b), (a, b)), args)
 
     return function
@@ -371,26 +376,33 @@ def _dtype(dtype: Any, default: str = "float64") -> str:
 
 
 def _filled(value: Any) -> Any:
-    def function(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    def function(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
         return array_of(copied(T.full(_shape(shape), value, dtype=_dtype(dtype))))
 
     return function
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+def _full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
     default = None if dtype is None else np.dtype(dtype).name
     return array_of(copied(T.full(_shape(shape), fill_value, dtype=default)))
 
 
-def _eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+def _eye(
+    N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
     return copied(T.eye(N, M, k, dtype=_dtype(dtype)))
 
 
-def _identity(n: Any, dtype: Any = None, **options: Any) -> Any:
+def _identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
     return _eye(n, dtype=dtype)
 
 
-def _array(x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0, **options: Any) -> Any:
+def _array(
+    x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+    like: Any = None,
+) -> Any:  # fmt: skip
     if isinstance(x, Steps):
         x = list(x)
     v = as_tensor(x)
@@ -401,12 +413,26 @@ def _array(x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndm
     return array_of(copied(v) if copy or v is not x else v)
 
 
-def _asarray(x: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
-    return _array(x, dtype, copy=None)
+def _asarray(
+    x: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:
+    return _array(x, dtype, copy=copy)
 
 
-def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
-    found = T.arange(*bounds)
+def _arange(
+    *bounds: Any, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    given = (None, *bounds) if len(bounds) == 1 and stop is None else bounds
+    named = {k: v for k, v in zip(("start", "stop", "step"), (start, stop, step), strict=True) if v is not None}
+    parts = dict(zip(("start", "stop", "step", "dtype"), given, strict=False))
+    if twice := sorted(named.keys() & {k for k, v in parts.items() if v is not None}):
+        raise TypeError(f"arange: {twice[0]} is given by position and by name{line()}")
+    parts |= named
+    if parts.get("stop") is None:
+        raise TypeError(f"arange: no stop is given{line()}")
+    dtype = parts.get("dtype", dtype)
+    found = T.arange(0 if parts.get("start") is None else parts["start"], parts["stop"], parts.get("step", 1))
     return found if dtype is None else T.cast(found, np.dtype(dtype).name)
 
 
@@ -415,17 +441,18 @@ def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
 
 
 def _like(name: str) -> Any:
-    def function(x: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        like, shape = as_tensor(x), options.get("shape")
+    def filled(
+        x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+        device: Any = None,
+    ) -> Any:  # fmt: skip
+        like = as_tensor(x)
         lengths = _shape(shape) if shape is not None else T.lengths_of(like)
-        if name == "full_like":
-            value: Any = options.get("fill_value", args[0] if args else None)
-            dtype = args[1] if len(args) > 1 else dtype
-        else:
-            value, dtype = int(name == "ones_like"), args[0] if args else dtype
-        return array_of(copied(T.full(lengths, value, dtype=_dtype(dtype, str(like.dtype)))))
+        return array_of(copied(T.full(lengths, fill_value, dtype=_dtype(dtype, str(like.dtype)))))
 
-    return function
+    def with_number(x: Any, *args: Any, **options: Any) -> Any:
+        return filled(x, int(name == "ones_like"), *args, **options)
+
+    return filled if name == "full_like" else with_number
 
 
 def _vectorize(f: Any, *args: Any, **options: Any) -> Any:
@@ -463,5 +490,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ndarray: _filled(0), np.full_like: _like("full_like"),
     **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
+for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name the function that the user called
+    if isinstance(_ours, FunctionType) and _ours is not _asarray:
+        _ours.__qualname__ = _named.__name__
+
 _ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

@@ -1,6 +1,7 @@
 """Derivatives of Python functions, and functions over examples: each is a jitted function that calls `f` in its trace.
 
-    ag.grad(f)    ag.value_and_grad(f)    ag.jvp(f, primals, tangents)    ag.vmap(f)
+    ag.grad(f)    ag.value_and_grad(f)    ag.jacobian(f)    ag.hessian(f)    ag.vmap(f)
+    ag.jvp(f, primals, tangents)    ag.vjp(f, primals, cotangents)    ag.hvp(f, primals, tangents)
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .calls import call
 from .jitted import Jitted, jit
 
 
-def gradient(f: Callable[..., Any], argnums: Any, with_value: bool, checkpoint: Any = None) -> Callable[..., Any]:
+def gradient(f: Callable[..., Any], argnums: Any, with_value: bool, checkpoint: Any, has_aux: bool) -> Any:
     """Return the function of the derivative of `f` with respect to the positional arguments `argnums`.
 
     Args:
@@ -36,20 +37,53 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool, checkpoint: 
         argnums: The position of an argument, or a sequence of positions: the result has that form.
         with_value: Whether the result is the pair of value and derivative.
         checkpoint: The number of steps between the states of a loop that the derivative keeps, or "sqrt".
-
-    Each call computes on copies, so that `f` does not write into the arrays of the caller.
+        has_aux: Whether `f` returns the pair of the scalar and another value, which goes along.
     """
     what = "value_and_grad" if with_value else "grad"
-    several = isinstance(argnums, (tuple, list))
-    places = list(argnums) if several else [0 if argnums is None else argnums]
-    if not places or not all(type(n) is int for n in places):
-        raise TypeError(f"{what}: of a function, expected positions of its arguments, as (0, 1); got {shown(argnums)}")
     counts = isinstance(checkpoint, int) and not isinstance(checkpoint, bool) and checkpoint > 0
     if not counts and checkpoint not in (None, "sqrt"):
         raise ValueError(f'{what}: checkpoint is {shown(checkpoint)}; expected a number of steps from 1 on, or "sqrt"')
 
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        missing = [n for n in places if not -len(args) <= n < len(args)]
+    def derivative(value: Any, arguments: Any) -> Any:
+        if not has_aux:
+            found = _of(value, arguments)
+            return (value, found) if with_value else found
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise TypeError(f"{what}: with has_aux, expected a pair of a scalar and more as result, got {shown(value)}")
+        found = _of(value[0], arguments)
+        return (value, found) if with_value else (found, value[1])
+
+    return _by_arguments(f, argnums, what, derivative, checkpoint)
+
+
+def all_derivatives(f: Callable[..., Any], argnums: Any, what: str) -> Any:
+    """Return the function of the Jacobian or Hessian of `f`, by the name of `what`, by the arguments `argnums`."""
+
+    def derivatives(value: Any, arguments: Any) -> Any:
+        if what == "hessian":
+            return calculus.hessian(value, arguments, disconnected="zero")
+        results: list[Any] = []
+        form = flat(value, results)
+        found = [calculus.jacobian(as_tensor(v), arguments, disconnected="zero") for v in results]
+        return unflat(form, iter(found))
+
+    return _by_arguments(f, argnums, what, derivatives)
+
+
+def _by_arguments(
+    f: Callable[..., Any], argnums: Any, what: str, derived: Callable[[Any, Any], Any], checkpoint: Any = None
+) -> Any:
+    """Return the jitted function of `derived` of the result of `f` and its arguments of these positions.
+
+    Each call computes on copies, so that `f` does not write into the arrays of the caller.
+    """
+    several = isinstance(argnums, (tuple, list))
+    positions = list(argnums) if several else [0 if argnums is None else argnums]
+    if not positions or not all(type(n) is int for n in positions):
+        raise TypeError(f"{what}: of a function, expected positions of its arguments, as (0, 1); got {shown(argnums)}")
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        missing = [n for n in positions if not -len(args) <= n < len(args)]
         if missing:
             raise TypeError(f"{what}: argument {missing[0]} is not among the {len(args)} positional arguments")
         given = [_copies(a) for a in args]
@@ -59,48 +93,43 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool, checkpoint: 
             value = call(f, *given, **kwargs)
         finally:
             trace.checkpoint = before
-        cost = now(trace, value)
-        found = [_of(cost, given[n]) for n in places]
-        derivatives = type(argnums)(found) if several else found[0]
-        return (value, derivatives) if with_value else derivatives
+        chosen = type(argnums)(given[n] for n in positions) if several else given[positions[0]]
+        return derived(_current(value), chosen)
 
-    return _as_jitted(derivative, f)  # type: ignore[no-any-return]
+    return _as_jitted(function, f)
 
 
-def forward(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """Return `f(*primals)` and its change along `tangents`: values, or expressions of symbolic arguments."""
-    for what, given in (("primals", primals), ("tangents", tangents)):
+def along(f: Callable[..., Any], primals: Any, vectors: Any, what: str) -> tuple[Any, Any]:
+    """Return `f(*primals)` and what "jvp", "vjp" or "hvp" is of it: values, or expressions of symbolic arguments."""
+    for role, given in (("primals", primals), ("tangents", primals if what == "vjp" else vectors)):
         if not isinstance(given, (tuple, list)) or len(given) != len(primals):
             raise TypeError(
-                f"jvp: {what}: expected a tuple with the arguments of the function, as jvp(f, (x,), (v,)); got "
+                f"{what}: {role}: expected a tuple with the arguments of the function, as {what}(f, (x,), (v,)); got "
                 f"{shown(given)}"
             )
+    vectors = vectors if what == "vjp" else tuple(vectors)
     try:
-        known = _forward.get(f)
+        known = _along[what].get(f)
     except TypeError:  # what has no weak references
         known = None
     if known is None:
-        known = _as_jitted(_tangent_of(f), f)
+        known = _as_jitted(_MAKERS[what](weakref.ref(f) if isinstance(f, FunctionType) else lambda: f), f)
         with suppress(TypeError):
-            _forward[f] = known
-    found: tuple[Any, Any] = known(tuple(primals), tuple(tangents))
+            _along[what][f] = known
+    found: tuple[Any, Any] = known(tuple(primals), vectors)
     return found
 
 
-_forward: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The jitted functions of forward mode by their functions."""
+_along: dict[str, WeakKeyDictionary[Any, Any]] = {what: WeakKeyDictionary() for what in ("jvp", "vjp", "hvp")}
+"""The jitted functions of products with derivatives, by their functions."""
 
 
-def _tangent_of(f: Any) -> Callable[..., Any]:
-    target = weakref.ref(f) if isinstance(f, FunctionType) else lambda: f
-
+def _tangent_of(target: Callable[[], Any]) -> Callable[..., Any]:
     def with_tangent(primals: Any, tangents: Any) -> Any:
         given = [_copies(a) for a in primals]
-        value = call(target(), *given)
-        trace: Any = current()
         results: list[Any] = []
-        form = flat(value, results)
-        results = [as_tensor(now(trace, v)) for v in results]
+        form = flat(_current(call(target(), *given)), results)
+        results = [as_tensor(v) for v in results]
         inputs: list[Any] = []
         along: list[Any] = []
         shape = flat(tuple(given), inputs)
@@ -116,6 +145,49 @@ def _tangent_of(f: Any) -> Callable[..., Any]:
         return unflat(form, iter(results)), unflat(form, iter(slopes))
 
     return with_tangent
+
+
+def _cotangent_of(target: Callable[[], Any]) -> Callable[..., Any]:
+    def with_cotangent(primals: Any, cotangents: Any) -> Any:
+        given = [_copies(a) for a in primals]
+        value = _current(call(target(), *given))
+        results: list[Any] = []
+        leaves: list[Any] = []
+        inputs: list[Any] = []
+        if flat(value, results) != flat(cotangents, leaves):
+            raise TypeError(f"vjp: cotangents are {shown(cotangents)}; expected the form of the result, {shown(value)}")
+        pairs = [(v, t) for v, t in zip(map(as_tensor, results), leaves, strict=True) if v.type.kind in "fc"]
+        form = flat(tuple(given), inputs)
+        found = calculus.vjp([v for v, _ in pairs], inputs, [_like(t, v) for v, t in pairs])
+        return value, unflat(form, iter(found))
+
+    return with_cotangent
+
+
+def _curvature_of(target: Callable[[], Any]) -> Callable[..., Any]:
+    def with_curvature(primals: Any, tangents: Any) -> Any:
+        given = tuple(_copies(a) for a in primals)
+        value = _current(call(target(), *given))
+        inputs: list[Any] = []
+        leaves: list[Any] = []
+        form = flat(given, inputs)
+        if flat(tuple(tangents), leaves) != form:
+            raise TypeError(f"hvp: tangents are {shown(tangents)}; expected the form of the primals, {shown(primals)}")
+        found = calculus.hvp(value, inputs, [_like(t, v) for v, t in zip(inputs, leaves, strict=True)])
+        return value, unflat(form, iter(found))
+
+    return with_curvature
+
+
+def _current(value: Any) -> Any:
+    """Return the values that the variables of a result have at this point of the trace."""
+    trace: Any = current()
+    leaves: list[Any] = []
+    form = flat(value, leaves)
+    return unflat(form, iter([now(trace, v) for v in leaves]))
+
+
+_MAKERS = {"jvp": _tangent_of, "vjp": _cotangent_of, "hvp": _curvature_of}
 
 
 def _like(tangent: Any, v: Any) -> Any:

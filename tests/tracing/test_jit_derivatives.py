@@ -190,3 +190,66 @@ def test_gradient_of_conjugate_gradients_agrees_along_symmetric_matrices():
     h = 1e-5
     expected = (solved(a + h * direction, b, 1e-9) - solved(a - h * direction, b, 1e-9)) / (2 * h)
     np.testing.assert_allclose(slope, expected, rtol=1e-6)
+
+
+def quadratic(m, w):
+    return ((m @ w) ** 2).sum()
+
+
+def with_residuals(m, w):
+    residuals = m @ w
+    return (residuals**2).sum(), {"residuals": residuals}
+
+
+M, W = np.random.default_rng(1).normal(size=(4, 3)), np.arange(3.0)
+
+
+def test_positions_may_be_called_argnums_and_more_goes_along():
+    wanted = 2 * M.T @ (M @ W)
+    np.testing.assert_allclose(ag.grad(quadratic, argnums=1)(M, W), wanted)
+    _, slopes = ag.value_and_grad(quadratic, argnums=(1,))(M, W)
+    np.testing.assert_allclose(slopes[0], wanted)
+    (_, more), slope = ag.value_and_grad(with_residuals, 1, has_aux=True)(M, W)
+    np.testing.assert_allclose(slope, wanted)
+    np.testing.assert_allclose(more["residuals"], M @ W)
+    slope, more = ag.grad(with_residuals, argnums=1, has_aux=True)(M, W)
+    np.testing.assert_allclose(slope, wanted)
+
+
+def test_jacobians_hessians_and_products_with_them_of_functions():
+    def f(x):
+        return np.stack([x[0] * x[1], np.sin(x[1]), x[0] ** 2])
+
+    x = np.array([0.5, 2.0, 3.0])
+    wanted = np.array([[2.0, 0.5, 0.0], [0.0, np.cos(2.0), 0.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(ag.jacobian(f)(x), wanted)
+    np.testing.assert_allclose(ag.jit(ag.jacobian(ag.jit(f)))(x), wanted)
+    pair = ag.jacobian(lambda x: {"y": f(x), "z": x.sum()})(x)
+    np.testing.assert_allclose(pair["y"], wanted)
+    np.testing.assert_allclose(pair["z"], np.ones(3))
+    value, (product,) = ag.vjp(f, (x,), np.arange(3.0))
+    np.testing.assert_allclose(product, np.arange(3.0) @ wanted)
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(ag.hessian(quadratic, argnums=1)(M, W), 2 * M.T @ M)
+    np.testing.assert_allclose(ag.hessian(quadratic, (0, 1))(M, W)[1][1], 2 * M.T @ M)
+    np.testing.assert_allclose(ag.jacobian(ag.grad(quadratic, 1), 1)(M, W), 2 * M.T @ M)
+    _, (_, product) = ag.hvp(quadratic, (M, W), (np.zeros_like(M), W))
+    np.testing.assert_allclose(product, 2 * M.T @ M @ W)
+    assert ag.hessian(lambda x: x**3)(2.0) == 12.0
+    tree = ag.hessian(lambda p: (p["a"] ** 2 * p["b"]).sum())({"a": W, "b": W})
+    np.testing.assert_allclose(tree["a"]["b"], np.diag(2 * W))
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: ag.value_and_grad(quadratic, nonsense=1), "value_and_grad: no argument is called 'nonsense'"),
+    (lambda: ag.value_and_grad(quadratic, disconnected="zero"), "value_and_grad: disconnected is for expressions"),
+    (lambda: ag.grad(quadratic, consider_constant=[1]), "grad: consider_constant is for expressions"),
+    (lambda: ag.grad(quadratic, 0, argnums=1), "grad: wrt and argnums are the same"),
+    (lambda: ag.grad(T.dscalar("x"), argnums=1), "grad: argnums is for Python functions"),
+    (lambda: ag.jacobian(quadratic, disconnected="zero"), "jacobian: disconnected is for expressions"),
+    (lambda: ag.grad(quadratic, has_aux=True)(M, W), "grad: with has_aux, expected a pair of a scalar and more"),
+    (lambda: ag.vjp(with_residuals, (M, W), (1.0, 2.0)), "vjp: cotangents are .* expected the form of the result"),
+])  # fmt: skip
+def test_arguments_that_do_not_fit_a_function_are_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
