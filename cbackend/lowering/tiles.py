@@ -9,7 +9,6 @@
         x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
         rows(rows of the tile, its columns, y_t, s0, x_t, t0)
 
-One row of which several operands are strided, as a column is, runs as rows of one element: rows(n1, 1, y, s1, x, t1).
 The loops stand there once, whatever the strides are: a transposed operand, a reversed or a broadcast one, every other
 column.  Where an operand is transposed, a tile has 16 rows: each line of memory is used while it is in the cache.
 The tile driver is not optimized: that took gcc as long as the loops, which are outlined.
@@ -18,7 +17,6 @@ The tile driver is not optimized: that took gcc as long as the loops, which are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 
 from ...graph.types import numpy_dtype
 from ...targets.current import current
@@ -57,9 +55,6 @@ def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     rows = substituted((*nest.at[0], *nest.looped(innermost, depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles: ir.Body = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
-    if depth == 0 and tile.swaps:
-        one = ir.Outlined(ROWS_FUNCTION, tile.swapped(parameters), ())
-        in_tiles = (ir.If(tile.is_strided_row(), (one,), in_tiles),)
     return whole, ir.If(
         ir.Local("bool", "whole"), (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles
     )
@@ -85,26 +80,6 @@ class _Tile:
     def argument(self, name: str) -> str:
         """Return the argument of a tile's loops for a parameter of the kernel."""
         return self._arguments.get(name, name)
-
-    @property
-    def swaps(self) -> bool:
-        """Whether the two loops may change places in the arguments: every operand moves along both."""
-        return all({self.outer, self.inner} <= set(self.nest.operands[k].loops) for k in self.operands)
-
-    def is_strided_row(self) -> ir.Expr:
-        """Return whether there is one row, and more than one operand is strided along it."""
-        units = [ir.equal(self.nest.operands.stride(k, self.inner), ir.ONE) for k in self.moving]
-        strided: list[ir.Expr] = [ir.ScalarOp("switch", "int64", (unit, ir.ZERO, ir.ONE)) for unit in units]
-        several = ir.less(ir.ONE, reduce(ir.plus, strided))
-        return ir.every([ir.equal(ir.index(f"n{self.outer}"), ir.ONE), several])
-
-    def swapped(self, parameters: Sequence[str]) -> tuple[str, ...]:
-        """Return the arguments of the loops, the outer one in the place of the inner one."""
-        operands = self.nest.operands
-        pairs = [(f"n{self.outer}", f"n{self.inner}")]
-        pairs += [(operands.stride(k, self.outer).name, operands.stride(k, self.inner).name) for k in self.operands]
-        other = dict(pairs) | {b: a for a, b in pairs}
-        return tuple(other.get(name, name) for name in parameters)
 
     def _arguments_of(self, k: int) -> Iterator[tuple[str, str]]:
         """Yield the parameters of an operand, and the arguments of a tile's loops for them."""

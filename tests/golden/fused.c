@@ -301,6 +301,12 @@ __attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x,
         else if (along == 2)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
+        else if (along == 3)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 3 * j];
+        else if (along == 4)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 4 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }
@@ -323,7 +329,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_625d1d9f8a8805ba_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
+static void k_c2b5424ec0120ee2_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
     i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     (void)y0_s1;
@@ -348,7 +354,7 @@ static void k_625d1d9f8a8805ba_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_625d1d9f8a8805ba(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_c2b5424ec0120ee2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -363,9 +369,7 @@ static void k_625d1d9f8a8805ba(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
     }
     const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
     if (whole) {
-        k_625d1d9f8a8805ba_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
-    } else if (n0 == 1 && 1 < (y0_s1 == 1 ? 0 : 1) + (x0_s1 == 1 ? 0 : 1) + (x1_s1 == 1 ? 0 : 1)) {
-        k_625d1d9f8a8805ba_rows(n1, n0, y0, y0_s1, y0_s0, x0, x0_s1, x0_s0, x1, x1_s1, x1_s0);
+        k_c2b5424ec0120ee2_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
     } else {
         f64 y0_copy[1024];
         f64 x0_copy[1024];
@@ -383,7 +387,7 @@ static void k_625d1d9f8a8805ba(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
                 const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
                 const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-                k_625d1d9f8a8805ba_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
+                k_c2b5424ec0120ee2_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }

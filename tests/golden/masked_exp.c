@@ -95,6 +95,12 @@ __attribute__((noinline, unused)) static const u8 *ag_tile_in_b8(const u8 *x, i6
         else if (along == 2)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
+        else if (along == 3)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 3 * j];
+        else if (along == 4)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 4 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }
@@ -117,6 +123,12 @@ __attribute__((noinline, unused)) static const f32 *ag_tile_in_f32(const f32 *x,
         else if (along == 2)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
+        else if (along == 3)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 3 * j];
+        else if (along == 4)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 4 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }

@@ -102,6 +102,12 @@ __attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x,
         else if (along == 2)
             #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
+        else if (along == 3)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 3 * j];
+        else if (along == 4)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 4 * j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }
