@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .traced import operated, own_array, rounded, written
+from .traced import operated, own_array, powered, rounded, written
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable
@@ -34,7 +34,7 @@ class Operators:
         return operated("divmod", self, other)
     def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]:
         return operated("divmod", other, self)
-    def __pow__(self, other: TensorLike) -> TensorVariable: return operated("pow", self, other)
+    def __pow__(self, other: TensorLike) -> TensorVariable: return powered(self, other)
     def __rpow__(self, other: TensorLike) -> TensorVariable: return operated("pow", other, self)
     def __matmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", self, other)
     def __rmatmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", other, self)

@@ -170,6 +170,22 @@ def _joined_truth(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | No
 operated = _operated  # errors skip names that begin with _, see `provenance.asked`
 
 
+_COMPLEX_POWERS = {2: "square", -1: "reciprocal", 0.5: "sqrt"}
+
+
+def powered(x: Any, exponent: Any) -> Any:
+    """`x ** exponent`; of complex numbers the function that NumPy's operator takes in the place of `np.power`.
+
+    NumPy multiplies for the exponent 3, too, in loops that are not vectorized.
+    """
+    if x.type.kind == "c" and type(exponent) in (int, float):
+        if exponent == 3:
+            return operated("mul", x, operated("square", x))
+        if exponent in _COMPLEX_POWERS:
+            return operated(_COMPLEX_POWERS[exponent], x)
+    return operated("pow", x, exponent)
+
+
 def _known(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
     """Return the value of an operation on numbers of the call; what Python refuses for them raises."""
     operation = _OPERATIONS.get(name)

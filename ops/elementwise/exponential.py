@@ -43,13 +43,13 @@ exp: Unary = ufunc_op(
     increasing=True,
     latex=latex.exponential,
     derivative=(lambda g, y, x: g * y,),
-    c={"f": helper("exp"), "c": library("cexp")},
+    c={"fc": helper("exp")},
 )
 exp2: Unary = ufunc_op(
     "exp2", np.exp2, meaning="2 ** x.",
     cost=12,
     derivative=(lambda g, y, x: g * y * LN2,),
-    c={"f": helper("exp2"), "c": Form("cexp{f}(ag_scale_{T}({0}, 0x1.62e42fefa39efp-1{f}))")},
+    c={"f": helper("exp2"), "c": Form("ag_exp_{T}(ag_scale_{T}({0}, 0x1.62e42fefa39efp-1{f}))")},
 )
 expm1: Unary = plain_op(
     "expm1", special.expm1, promotion.by_ufunc(np.expm1), meaning="exp(x) - 1, accurate near 0.",

@@ -15,8 +15,6 @@ static inline C ag_make_C(F re, F im)
     return __builtin_complex(re, im);
 }
 
-C cexp_C(C);
-
 C clog_C(C);
 
 C csqrt_C(C);
@@ -192,6 +190,20 @@ static inline C ag_scale_C(C x, F factor)
     return ag_make_C(xr * factor, xi * factor);
 }
 
+/* exp(re) times the cosine and sine of im.  Where exp(re) overflows, the product may not: it is made by two factors.
+   Operands are chosen, not results: gcc would compute a function only where its result is chosen, in a branch. */
+
+static inline __attribute__((always_inline)) C ag_exp_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x, inf = __builtin_inf();
+    const F most = sizeof(F) == 8 ? 709 : 88, factor = sizeof(F) == 8 ? 0x1.d422d2be5dc9bp+1022 : 0x1.f1056ep+126f;
+    const b8 is_large = (xr > most) & (xr < inf), no_angle = xi - xi != 0;
+    const F size = ag_exp_F(xr - (is_large ? most : 0)), rest = is_large ? factor : 1;
+    const F cosine = ag_cos_F(no_angle & (fabs_F(xr) == inf) ? 0 : xi);
+    const F sine = ag_sin_F(no_angle & (xr == -inf) ? copysign_F(0, xi) : xi);
+    return ag_make_C(size * cosine * rest, (xi == 0 ? 1 : size) * sine * rest);
+}
+
 static inline C ag_log1p_C(C x)
 {
     const F xr = __real__ x, xi = __imag__ x;
@@ -211,23 +223,38 @@ static inline C ag_expm1_C(C x)
 
 /* Small whole exponents by multiplication (npy_cpow); the rest is the C library's. */
 
-static inline C ag_pow_C(C x, C y)
+__attribute__((noinline, unused)) static void ag_any_pow_C(const C *at, const C *exponent, C *to)
 {
+    const C x = *at, y = *exponent;
     const F xr = __real__ x, xi = __imag__ x;
     const F yr = __real__ y, yi = __imag__ y;
-    if (yr == 0 && yi == 0)
-        return ag_make_C(1, 0);
-    if (xr == 0 && xi == 0)
-        return yr > 0 ? ag_make_C(0, 0) : ag_make_C(__builtin_nan(""), __builtin_nan(""));
-    if (yi != 0 || !(fabs_F(yr) < 100) || yr != rint_F(yr))
-        return cpow_C(x, y);
-    u32 n = (u32)fabs_F(yr);
-    if (yr > 0 && n <= 3)
-        return n == 1 ? x : n == 2 ? ag_mul_C(x, x) : ag_mul_C(x, ag_mul_C(x, x));
-    C square = x, result = ag_make_C(1, 0);
-    for (; n != 0; n >>= 1) {
-        result = n & 1 ? ag_mul_C(result, square) : result;
-        square = ag_mul_C(square, square);
+    if (yr == 0 && yi == 0) {
+        *to = ag_make_C(1, 0);
+    } else if (xr == 0 && xi == 0) {
+        *to = yr > 0 ? ag_make_C(0, 0) : ag_make_C(__builtin_nan(""), __builtin_nan(""));
+    } else if (yi != 0 || !(fabs_F(yr) < 100) || yr != rint_F(yr)) {
+        *to = cpow_C(x, y);
+    } else if (yr == 1) {
+        *to = x;
+    } else {
+        C square = x, result = ag_make_C(1, 0);
+        for (u32 n = (u32)fabs_F(yr); n != 0; n >>= 1) {
+            result = n & 1 ? ag_mul_C(result, square) : result;
+            square = ag_mul_C(square, square);
+        }
+        *to = yr < 0 ? ag_reciprocal_C(result) : result;
     }
-    return yr < 0 ? ag_reciprocal_C(result) : result;
+}
+
+/* Numbers go by their addresses: a complex number in a vector register is written and read in parts, which waits for the
+   parts to be stored.  The usual exponents stand in the loop. */
+static inline __attribute__((always_inline)) C ag_pow_C(C x, C y)
+{
+    if (__imag__ y == 0 && (__real__ y == 2 || __real__ y == 3) && (__real__ x != 0 || __imag__ x != 0)) {
+        const C square = ag_mul_C(x, x);
+        return __real__ y == 2 ? square : ag_mul_C(x, square);
+    }
+    C result;
+    ag_any_pow_C(&x, &y, &result);
+    return result;
 }

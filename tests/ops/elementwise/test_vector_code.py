@@ -12,11 +12,13 @@ from arignote.engines.compiler import find_toolchain, process_cache
 
 x, y = T.vector("x", "float64"), T.scalar("y", "float64")
 single, exponent = T.vector("s", "float32"), T.scalar("e", "float32")
+angle = T.vector("angle", "float64")
 CASES = {
     "one exponent": ([x, y], x**y),
     "one exponent, float32": ([single, exponent], single**exponent),
     "a power in further functions": ([x, y], T.log1mexp(-(x**y)) * T.expm1(x**y) * x ** (y - 1)),
     "all of a costly comparison": ([x, y], (T.exp(x) > y).all()),
+    "exponentials of complex numbers": ([angle], T.exp(1j * angle)),
     "all beside a sum": ([x, y], [(T.exp(x) > y).all(), T.exp(x).sum(), T.exp(x)]),
 }
 
