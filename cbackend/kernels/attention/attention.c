@@ -63,6 +63,7 @@ static void attend_tile(const queries *at, const panels *packed, i64 row, i64 ro
                  ks[1],
                  width,
                  few ? &lying : &in_panels,
+                 0,
                  0};
     if (few) x.b = (const REAL *)at->k + at->key * ks[1];
     if (of->d > 0) add_to(at->work, x);
@@ -70,7 +71,7 @@ static void attend_tile(const queries *at, const panels *packed, i64 row, i64 ro
     if (at->added) add_mask(at, row, rows, width);
     REAL *y = at->y + row * of->e;
     weigh(rows, width, at->scores, at->top + row, at->total + row, y, of->e);
-    x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, packed->v, width, 1, vs[0], vs[1], of->e, x.of, 0};
+    x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, packed->v, width, 1, vs[0], vs[1], of->e, x.of, 0, 0};
     if (few) x.b = (const REAL *)at->v + at->key * vs[0];
     add_to(at->work, x);
 }

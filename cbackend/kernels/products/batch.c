@@ -114,7 +114,8 @@ static product product_number(const batched_product *of, i64 index, i64 *place)
                      of->b_strides[rank + 1],
                      of->n,
                      of,
-                     place};
+                     place,
+                     0};
 }
 
 static void multiply_some(void *context, i64 index)

@@ -65,6 +65,7 @@ typedef struct product {
     i64 a0, a1, b0, b1, c0;
     const batched_product *of;
     const i64 *place; /* of the matrices in the batch, one position an axis */
+    i32 is_mirrored;  /* numbers behind the diagonal are not computed, but copied from before it */
 } product;
 
 /* The sums over [start, end) of a product, and how they are shared out. */
@@ -229,8 +230,11 @@ static void multiply_block(block *work, REAL *panels, i64 first, i64 last)
 {
     work->panels = work->of->of->in_panels ? panels_of(work) : panels;
     if (panels) pack_block(work, panels);
-    for (i64 i = first; i < last; i += ROWS)
-        multiply_rows(work, i, at_most(ROWS, last - i), at_most(ROWS, last - i - ROWS));
+    const i64 width = work->width;
+    for (i64 i = first; i < last; i += ROWS) {
+        if (work->of->is_mirrored) work->width = at_most(width, round_up(i + ROWS - work->column, COLUMNS));
+        if (work->width > 0) multiply_rows(work, i, at_most(ROWS, last - i), at_most(ROWS, last - i - ROWS));
+    }
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
@@ -240,7 +244,9 @@ static void multiply_task(void *context, i64 index)
     const sharing *work = context;
     const product *x = work->of;
     const i64 first = index / work->across * work->rows, last = at_most(first + work->rows, x->m);
-    const i64 column = index % work->across * work->columns, end = at_most(column + work->columns, x->n);
+    const i64 column = index % work->across * work->columns;
+    const i64 end = at_most(column + work->columns, x->is_mirrored ? last : x->n);
+    if (column >= end) return;
     const i64 width = round_up(at_most(WIDTH, end - column), COLUMNS);
     REAL *panels = work->packs ? work->rt->alloc((i64)sizeof(T) * width * work->depth) : 0;
     for (i64 j = column; j < end; j += WIDTH)
@@ -278,10 +284,35 @@ static i64 share_out(sharing *work)
     return parts(m, work->rows) * work->across;
 }
 
+/* ---- A matrix times itself, transposed ---------------------------------------------------------------------------- */
+
+enum { MIRRORED = 64, SQUARE = 32 }; /* rows and sums from which on it pays; rows and columns that are copied at once */
+
+/* Whether numbers on both sides of the diagonal are sums of the same products, in one order: equal bits. */
+static i32 is_symmetric(const product *x)
+{
+    const i32 is_itself = x->a == x->b && x->m == x->n && x->a0 == x->b1 && x->a1 == x->b0;
+    return is_itself && !COMPLEX && !x->of->b_rows && !x->of->after && x->beta == 0 && x->n >= MIRRORED
+           && x->k >= MIRRORED;
+}
+
+/* Copy the numbers of SQUARE rows before the diagonal to its other side. */
+static void mirror_task(void *context, i64 index)
+{
+    const product *x = context;
+    const i64 first = index * SQUARE, last = at_most(first + SQUARE, x->m);
+    for (i64 column = 0; column < last; column += SQUARE)
+        for (i64 j = column; j < at_most(column + SQUARE, last); j++)
+            for (i64 i = at_least(first, j + 1); i < last; i++) x->c[j * x->c0 + i] = x->c[i * x->c0 + j];
+}
+
 /* ---- One product ------------------------------------------------------------------------------------------------- */
 
-static __attribute__((unused)) i32 multiply(const ag_runtime *rt, const product *x)
+static __attribute__((unused)) i32 multiply(const ag_runtime *rt, const product *given)
 {
+    product of = *given;
+    const product *const x = &of;
+    of.is_mirrored = is_symmetric(x);
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
@@ -291,6 +322,7 @@ static __attribute__((unused)) i32 multiply(const ag_runtime *rt, const product 
         block whole = {x, 0, x->n, 0, x->k, 0};
         multiply_block(&whole, panels, 0, x->m);
         if (panels) rt->release(panels);
+        if (x->is_mirrored) run(rt, parts(x->m, SQUARE), mirror_task, &of);
         return 0;
     }
     const i64 depth = lies_well && !is_near ? STREAMED : parts(x->k, parts(x->k, DEPTH));
@@ -299,5 +331,5 @@ static __attribute__((unused)) i32 multiply(const ag_runtime *rt, const product 
         sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};
         if (run(rt, share_out(&work), multiply_task, &work) || rt->stopped()) return AG_STOPPED;
     }
-    return 0;
+    return x->is_mirrored ? run(rt, parts(x->m, SQUARE), mirror_task, &of) : 0;
 }

@@ -5,6 +5,7 @@ import pytest
 from against_numpy import assert_like_numpy, sample
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import dims_of, same_shape
 
@@ -177,3 +178,19 @@ def test_what_blas_ops_refuse():
         T.Gemm()(T.tensor("z", shape=(1, 4)), 1.0, T.tensor(shape=(2, 3)), T.tensor(shape=(3, 4)), 1.0)
     with pytest.raises(ValueError, match="is added to a product of shape"):
         T.Gemm().evaluate(np.ones((1, 4)), np.float64(1), np.ones((2, 3)), np.ones((3, 4)), np.float64(1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_matrix_times_itself_has_the_bits_of_any_product(dtype, threads):
+    """Half of it is copied from the other half where the right operand is the left one, transposed."""
+    x, y = T.matrix("x", dtype=dtype), T.matrix("y", dtype=dtype)
+    itself = ag.function([x], [x @ x.T, x.T @ x, T.tanh(x @ x.T)], threads=threads)
+    product = ag.function([x, y], [x @ y, y @ x, T.tanh(x @ y)], threads=threads)
+    for rows, columns in [(63, 70), (64, 64), (97, 130), (200, 65), (300, 460), (70, 1000)]:
+        for a in (sample((rows, columns), dtype), sample((2 * rows, columns), dtype)[::-2]):
+            for found, wanted in zip(itself(a), product(a, a.T.copy()), strict=True):
+                assert found.tobytes() == wanted.tobytes()
+    batch = T.tensor3("batch", dtype=dtype)
+    found = ag.function([batch], batch @ batch.transpose(0, 2, 1), threads=threads)(sample((3, 80, 90), dtype))
+    np.testing.assert_array_equal(found, found.transpose(0, 2, 1))
