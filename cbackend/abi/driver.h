@@ -130,6 +130,85 @@ static i32 ag_fold_axes(i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i6
     }
     return count;
 }
+/* y[i * ys + j] = x[i + j * xs] for i < n and j < m: a transposed matrix of elements of 1, 2, 4 or 8 bytes.  Squares are
+   transposed in vector registers: so whole lines of memory are read and written, whichever of them share a place in the
+   cache.  In each of log2(N) rounds, rows k and k + N / 2 are interleaved to rows 2 k and 2 k + 1. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O2")))
+#endif
+static void ag_transpose(i64 item, i64 n, i64 m, char *y, i64 ys, const char *x, i64 xs)
+{
+#if defined(__clang__) || __GNUC__ >= 12
+#define AG_FIRST_2 0, 2
+#define AG_SECOND_2 1, 3
+#define AG_FIRST_4 0, 4, 1, 5
+#define AG_SECOND_4 2, 6, 3, 7
+#define AG_FIRST_8 0, 8, 1, 9, 2, 10, 3, 11
+#define AG_SECOND_8 4, 12, 5, 13, 6, 14, 7, 15
+#define AG_FIRST_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define AG_SECOND_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define AG_SQUARES(T, N) \
+    typedef T row __attribute__((vector_size((N) * sizeof(T)), aligned(sizeof(T)), may_alias)); \
+    for (; i + (N) <= n; i += (N)) { \
+        i64 j = 0; \
+        for (; j + (N) <= m; j += (N)) { \
+            row from[N], to[N]; \
+            _Pragma("GCC unroll 16") for (i32 k = 0; k < (N); k++) \
+                from[k] = *(const row *)((const T *)x + i + (j + k) * xs); \
+            _Pragma("GCC unroll 4") for (i32 round = 1; round < (N); round *= 2) { \
+                _Pragma("GCC unroll 8") for (i32 k = 0; k < (N) / 2; k++) { \
+                    to[2 * k] = __builtin_shufflevector(from[k], from[k + (N) / 2], AG_FIRST_##N); \
+                    to[2 * k + 1] = __builtin_shufflevector(from[k], from[k + (N) / 2], AG_SECOND_##N); \
+                } \
+                _Pragma("GCC unroll 16") for (i32 k = 0; k < (N); k++) from[k] = to[k]; \
+            } \
+            _Pragma("GCC unroll 16") for (i32 k = 0; k < (N); k++) \
+                *(row *)((T *)y + (i + k) * ys + j) = from[k]; \
+        } \
+        for (; j < m; j++) \
+            for (i64 k = i; k < i + (N); k++) ((T *)y)[k * ys + j] = ((const T *)x)[k + j * xs]; \
+    }
+#else
+#define AG_SQUARES(T, N)
+#endif
+#define AG_TRANSPOSED(T, N) \
+    { \
+        AG_SQUARES(T, N) \
+        for (; i < n; i++) \
+            for (i64 j = 0; j < m; j++) ((T *)y)[i * ys + j] = ((const T *)x)[i + j * xs]; \
+    }
+#if defined(__AVX512BW__)
+    enum { AG_LINE = 64 };
+#elif defined(__AVX2__)
+    enum { AG_LINE = 32 };
+#else
+    enum { AG_LINE = 16 };
+#endif
+    i64 i = 0;
+    if (item == 1) AG_TRANSPOSED(u8, 16)
+    else if (item == 2 && AG_LINE == 16) AG_TRANSPOSED(u16, 8)
+    else if (item == 2) AG_TRANSPOSED(u16, 16)
+    else if (item == 4 && AG_LINE == 16) AG_TRANSPOSED(u32, 4)
+    else if (item == 4 && AG_LINE == 32) AG_TRANSPOSED(u32, 8)
+    else if (item == 4) AG_TRANSPOSED(u32, 16)
+    else if (AG_LINE == 16) AG_TRANSPOSED(u64, 2)
+    else if (AG_LINE == 32) AG_TRANSPOSED(u64, 4)
+    else AG_TRANSPOSED(u64, 8)
+}
+/* The loop that runs inside: along the target's smallest stride or, if that is short, along the source's; and in *across
+   the axis along which the source lies if both are long, else -1. */
+static i32 ag_inner_axis(i64 item, i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i32 *across)
+{
+    i32 inner = rank - 1;
+    for (i32 k = 0; k < rank; k++)
+        if (ys[k] < ys[inner] && ys[k] > 0) inner = k;
+    for (i32 k = 0; n[inner] < 8 && k < rank; k++)
+        if (xs[k] == 1 && xs[inner] != 1 && n[k] >= 8) inner = k;
+    *across = -1;
+    for (i32 k = 0; ys[inner] == 1 && n[inner] >= 8 && item <= 8 && k < rank; k++)
+        if (k != inner && xs[k] == 1 && n[k] >= 8) *across = k;
+    return inner;
+}
 static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *y_steps, const void *x,
                     const i64 *x_steps)
 {
@@ -143,22 +222,20 @@ static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *
     }
     char *to = y;
     const char *from = x;
-    i32 inner = rank - 1; /* the loop that runs inside: along the target's smallest stride */
-    for (i32 k = 0; k < rank; k++)
-        if (ys[k] < ys[inner] && ys[k] > 0) inner = k;
-    for (i32 k = 0; n[inner] < 8 && k < rank; k++) /* or, if that is short, along the source's */
-        if (xs[k] == 1 && xs[inner] != 1 && n[k] >= 8) inner = k;
+    i32 across;
+    const i32 inner = ag_inner_axis(item, rank, n, ys, xs, &across);
     const i32 beside = inner == rank - 1 && xs[inner] == 1 && ys[inner] == 1;
     i64 planes[] = {1, 1}, y_planes[] = {0, 0}, x_planes[] = {0, 0}; /* the loops around it, where rows lie beside */
     i32 left = beside ? rank - 1 : rank;
     for (i32 k = 1; beside && k >= 0 && left > 0; k--)
         left--, planes[k] = n[left], y_planes[k] = ys[left] * item, x_planes[k] = xs[left] * item;
     for (;;) {
-        if (beside) ag_copy_rows(planes, n[inner] * item, to, y_planes, from, x_planes);
+        if (across >= 0) ag_transpose(item, n[across], n[inner], to, ys[across], from, xs[inner]);
+        else if (beside) ag_copy_rows(planes, n[inner] * item, to, y_planes, from, x_planes);
         else ag_copy_row(item, n[inner], to, ys[inner], from, xs[inner]);
         i32 k = left - 1;
         for (; k >= 0; k--) {
-            if (k == inner) continue;
+            if (k == inner || k == across) continue;
             to += item * ys[k], from += item * xs[k];
             if (++at[k] < n[k]) break;
             to -= item * ys[k] * n[k], from -= item * xs[k] * n[k], at[k] = 0;
@@ -174,18 +251,27 @@ static i32 ag_copy_of_part(const ag_nest *nest, const i64 *n, void *const *a, co
     ag_copy(nest->items[0], nest->rank, n, a[0], s, a[1], s + nest->rank);
     return 0;
 }
-static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, void *x,
-                            const i64 *xs)
+static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 *lengths, void *y, const i64 *y_steps,
+                            void *x, const i64 *x_steps)
 {
-    i64 bytes = item, strides[64], packed = 1;
-    for (i32 k = 0; k < rank; k++) bytes *= n[k];
+    i64 bytes = item, n[64], ys[64], xs[64], strides[64], packed = 1;
+    for (i32 k = 0; k < rank; k++) bytes *= lengths[k];
     if (bytes < 1 << 16 || rank > 32) {
-        ag_copy(item, rank, n, y, ys, x, xs);
+        ag_copy(item, rank, lengths, y, y_steps, x, x_steps);
         return 0;
     }
+    rank = ag_fold_axes(rank, lengths, y_steps, x_steps, n, ys, xs);
+    i32 across;
+    i32 outer = ag_inner_axis(item, rank, n, ys, xs, &across); /* of a transposed part the longer axis is divided */
+    if (across >= 0 && n[across] > n[outer]) outer = across;
+    for (i32 k = outer; across >= 0 && k > 0; k--) {
+        const i64 length = n[k], to = ys[k], from = xs[k];
+        n[k] = n[k - 1], ys[k] = ys[k - 1], xs[k] = xs[k - 1];
+        n[k - 1] = length, ys[k - 1] = to, xs[k - 1] = from;
+    }
     for (i32 k = 0; k < rank; k++) strides[k] = ys[k], strides[rank + k] = xs[k];
-    for (i32 k = rank - 1; k >= 0 && (n[k] == 1 || (xs[k] == packed && ys[k] == packed)); k--) packed *= n[k];
-    const i32 items[] = {(i32)item, (i32)item}, strided = packed * item < 256;
+    for (i32 k = rank - 1; k >= 0 && xs[k] == packed && ys[k] == packed; k--) packed *= n[k];
+    const i32 items[] = {(i32)item, (i32)item}, strided = across < 0 && packed * item < 256;
     const i64 all = ((i64)1 << rank) - 1;
     const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0, 0, 0, 0};
     return rt->launch(rt, &nest, n, (void *[]){y, x}, strides, 0);

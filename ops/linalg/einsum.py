@@ -76,7 +76,7 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
         result = chosen[0]
         for n, other in enumerate(chosen[1:], start=2):
             later = wanted.union(*(t.letters for t in chosen[n:]))
-            result = _contracted(result, other, later)
+            result = _contracted(*_in_order(result, other, right), later)
         terms.append(result)
     return with_dtype(_summed(terms[0], right).transposed(right), values[0].dtype)
 
@@ -229,6 +229,14 @@ def _summed(term: Term, kept: Collection[str]) -> Term:
 
 
 # --- two operands
+
+
+def _in_order(a: Term, b: Term, right: str) -> tuple[Term, Term]:
+    """The operands, first the one whose own axes stand first on the right: those of the product then lie as wanted."""
+    own_of_a, own_of_b = (
+        [right.index(c) for c in t.letters if c in right and c not in other.letters] for t, other in ((a, b), (b, a))
+    )
+    return (b, a) if own_of_a and own_of_b and min(own_of_b) < min(own_of_a) else (a, b)
 
 
 def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:

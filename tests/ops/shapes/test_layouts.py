@@ -138,3 +138,17 @@ def test_every_other_column_of_several_operands(dtype):
         given = (rng.normal(size=(rows, columns)) * 9).astype(dtype)
         parts = [given[k % 2 :, k::2][: rows - 1, : columns // 2 - 3] for k in range(6)]
         np.testing.assert_array_equal(f(given), sum(parts[1:], parts[0]), strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128"])
+def test_copies_of_permuted_arrays(dtype):
+    """Two long axes that change places are transposed by squares of 2 to 16 elements, with remainders."""
+    x = T.tensor3("x", dtype=dtype)
+    rng = np.random.default_rng(0)
+    for order in itertools.permutations(range(3)):
+        f = ag.function([x], T.array(x.transpose(order)))
+        for shape in [(7, 8, 9), (16, 17, 33), (3, 64, 40), (50, 3, 70), (1, 47, 31), (200, 100, 5)]:
+            a = rng.integers(0, 100, shape).astype(dtype)
+            for given in (a, a[:, ::-1], a[::2, :, 1:]):
+                found = f(given)
+                assert found.flags.c_contiguous and np.array_equal(found, given.transpose(order))
