@@ -12,22 +12,20 @@ typedef struct search_work {
     i64 example, each; /* elements of v of a task */
 } search_work;
 
-/* Find `count` places among ascending keys: the first whose key is not below v, or, `right`, above it.  There are 8 more
-   numbers than n in `keys`, since a search that has ended reads on. */
-INLINE void search_keys(const i64 *keys, i64 n, const i64 *v, const int count, const i32 right, i64 *y)
+/* Find the places of SEARCHES numbers among ascending keys: the first whose key is not below v, or, `right`, above it.  All
+   searches halve the same length; which half is no branch, which half of all numbers would go the wrong way. */
+INLINE void search_keys(const i64 *keys, i64 n, const i64 *v, const i32 right, i64 *y)
 {
-    i64 low[SEARCHES] = {0}, high[SEARCHES];
-    for (int k = 0; k < count; k++) high[k] = n;
-    for (i64 rest = n; rest > 0; rest /= 2) {
+    i64 at[SEARCHES] = {0};
+    for (i64 rest = n, half; rest > 0; rest -= half) {
+        half = rest - rest / 2;
 #pragma GCC unroll 8
-        for (int k = 0; k < count; k++) {
-            const i64 middle = (low[k] + high[k]) / 2, key = keys[middle];
-            const i32 goes_on = (low[k] < high[k]) & (right ? key <= v[k] : key < v[k]);
-            low[k] = goes_on ? middle + 1 : low[k];
-            high[k] = goes_on ? high[k] : middle;
+        for (int k = 0; k < SEARCHES; k++) {
+            const i64 key = keys[at[k] + half - 1];
+            at[k] += half & -(i64)(right ? key <= v[k] : key < v[k]);
         }
     }
-    for (int k = 0; k < count; k++) y[k] = low[k];
+    for (int k = 0; k < SEARCHES; k++) y[k] = at[k];
 }
 
 /* Return whether a complex number is before another one. */
@@ -80,8 +78,8 @@ static void search_some(void *context, i64 task)
     if (work->keys)
         for (i64 v_keys[SEARCHES]; at + SEARCHES <= end; at += SEARCHES) {
             load_merged64(of->kind, SEARCHES, own.v + at * kind_bytes[of->kind], 1, v_keys);
-            if (of->right) search_keys(work->keys, of->n, v_keys, SEARCHES, 1, own.y + at);
-            else search_keys(work->keys, of->n, v_keys, SEARCHES, 0, own.y + at);
+            if (of->right) search_keys(work->keys, of->n, v_keys, 1, own.y + at);
+            else search_keys(work->keys, of->n, v_keys, 0, own.y + at);
         }
     for (; at < end; at++) {
         const i32 begins = at == first;
@@ -115,7 +113,7 @@ static i32 search_batch(const ag_runtime *rt, const ag_searchsorted *of)
 {
     const i32 loads = !is_complex(of->kind) && of->m >= of->n / 8;
     const i64 work_of_one = digits_of((u64)of->n) + 1, bytes = kind_bytes[of->kind];
-    i64 *const keys = loads ? rt->alloc((of->n + 8) * (i64)sizeof(i64)) : 0;
+    i64 *const keys = loads ? rt->alloc((of->n + 1) * (i64)sizeof(i64)) : 0;
     if (loads && !keys) return OUTCOME_MEMORY;
     search_work work = {.rt = rt, .of = of, .each = of->m};
     if (rt->threads > 1 && of->m * work_of_one > 2 * SORT_TASK) work.each = most(SEARCHES, SORT_TASK / work_of_one);
