@@ -2,6 +2,7 @@
 
     total = x > total ? x : total    -->  total = ag_max_number_f32(x, total)      (clang makes vectors of it)
     v2 = v0 ? x : y                  -->  v2 = ag_chosen_f32(v0, x, y)             where v0 is read from memory
+    v1 = ag_mod_i64(v0, n)           -->  v1 = ag_mod_lanes_i64(v0, n)             without a division of integers
 
 gcc makes a branch of a choice by a bool from memory, in the elements behind the last vector and in loops over strided
 operands.  A random mask then takes 4 ns an element, and 0.6 ns without the branch.
@@ -21,7 +22,18 @@ _TRUTHS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "logical_and", 
 
 def printed_body(loop: For) -> Body:
     """The statements of the loop as they are printed."""
-    return _without_branches(_with_builtins(loop))
+    body = _without_branches(_with_builtins(loop))
+    return tuple(map(_in_lanes, body)) if loop.simd else body
+
+
+def _in_lanes(s: Statement) -> Statement:
+    """Return the division of integers that a statement is as functions/integer.h has it for vectors."""
+    value = s.value if isinstance(s, Let) else None
+    if not isinstance(s, Let) or not isinstance(value, ScalarOp) or value.name not in ("floor_div", "mod"):
+        return s
+    if value.dtype == "uint64" or numpy_dtype(value.dtype).kind not in "iu":
+        return s
+    return Let(s.name, ScalarOp(f"{value.name}_lanes", value.dtype, value.args))
 
 
 def _with_builtins(loop: For) -> Body:

@@ -30,6 +30,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "chosen": {"iuf": call("ag_chosen_{T}", 3)},
     "max_number": {"f": call("ag_max_number_{T}", 2)},
     "min_number": {"f": call("ag_min_number_{T}", 2)},
+    **{f"{name}_lanes": {"iu": call(f"ag_{name}_lanes_{{T}}", 2)} for name in ("floor_div", "mod")},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
     "segment_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_transposed": {"i": call("ag_is_transposed", 2)},
