@@ -130,9 +130,10 @@ static i32 ag_fold_axes(i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i6
     }
     return count;
 }
-/* y[i * ys + j] = x[i + j * xs] for i < n and j < m: a transposed matrix of elements of 1, 2, 4 or 8 bytes.  Squares are
+/* y[i * ys + j] = x[i + j * xs] for i < n and j < m: a transposed matrix of elements of 1, 2, 4, 8 or 16 bytes.  Squares are
    transposed in vector registers: so whole lines of memory are read and written, whichever of them share a place in the
-   cache.  In each of log2(N) rounds, rows k and k + N / 2 are interleaved to rows 2 k and 2 k + 1. */
+   cache.  In each of log2(N) rounds, rows k and k + N / 2 are interleaved to rows 2 k and 2 k + 1.  Elements of 16 bytes are
+   vectors themselves: a line has four. */
 #if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("O2")))
 #endif
@@ -185,7 +186,13 @@ static void ag_transpose(i64 item, i64 n, i64 m, char *y, i64 ys, const char *x,
     enum { AG_LINE = 16 };
 #endif
     i64 i = 0;
-    if (item == 1) AG_TRANSPOSED(u8, 16)
+    if (item == 16) {
+        for (; i + 4 <= n; i += 4)
+            for (i64 j = 0; j < m; j++)
+                for (i64 k = i; k < i + 4; k++) ((c128 *)y)[k * ys + j] = ((const c128 *)x)[k + j * xs];
+        for (; i < n; i++)
+            for (i64 j = 0; j < m; j++) ((c128 *)y)[i * ys + j] = ((const c128 *)x)[i + j * xs];
+    } else if (item == 1) AG_TRANSPOSED(u8, 16)
     else if (item == 2 && AG_LINE == 16) AG_TRANSPOSED(u16, 8)
     else if (item == 2) AG_TRANSPOSED(u16, 16)
     else if (item == 4 && AG_LINE == 16) AG_TRANSPOSED(u32, 4)
@@ -197,7 +204,7 @@ static void ag_transpose(i64 item, i64 n, i64 m, char *y, i64 ys, const char *x,
 }
 /* The loop that runs inside: along the target's smallest stride or, if that is short, along the source's; and in *across
    the axis along which the source lies if both are long, else -1. */
-static i32 ag_inner_axis(i64 item, i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i32 *across)
+static i32 ag_inner_axis(i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i32 *across)
 {
     i32 inner = rank - 1;
     for (i32 k = 0; k < rank; k++)
@@ -205,7 +212,7 @@ static i32 ag_inner_axis(i64 item, i32 rank, const i64 *n, const i64 *ys, const 
     for (i32 k = 0; n[inner] < 8 && k < rank; k++)
         if (xs[k] == 1 && xs[inner] != 1 && n[k] >= 8) inner = k;
     *across = -1;
-    for (i32 k = 0; ys[inner] == 1 && n[inner] >= 8 && item <= 8 && k < rank; k++)
+    for (i32 k = 0; ys[inner] == 1 && n[inner] >= 8 && k < rank; k++)
         if (k != inner && xs[k] == 1 && n[k] >= 8) *across = k;
     return inner;
 }
@@ -223,7 +230,7 @@ static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *
     char *to = y;
     const char *from = x;
     i32 across;
-    const i32 inner = ag_inner_axis(item, rank, n, ys, xs, &across);
+    const i32 inner = ag_inner_axis(rank, n, ys, xs, &across);
     const i32 beside = inner == rank - 1 && xs[inner] == 1 && ys[inner] == 1;
     i64 planes[] = {1, 1}, y_planes[] = {0, 0}, x_planes[] = {0, 0}; /* the loops around it, where rows lie beside */
     i32 left = beside ? rank - 1 : rank;
@@ -262,7 +269,7 @@ static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 
     }
     rank = ag_fold_axes(rank, lengths, y_steps, x_steps, n, ys, xs);
     i32 across;
-    i32 outer = ag_inner_axis(item, rank, n, ys, xs, &across); /* of a transposed part the longer axis is divided */
+    i32 outer = ag_inner_axis(rank, n, ys, xs, &across); /* of a transposed part the longer axis is divided */
     if (across >= 0 && n[across] > n[outer]) outer = across;
     for (i32 k = outer; across >= 0 && k > 0; k--) {
         const i64 length = n[k], to = ys[k], from = xs[k];

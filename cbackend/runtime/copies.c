@@ -1,8 +1,10 @@
 /* The copies of tiles and strips for elements of each size. */
 #pragma once
 #include "../abi/copies.h"
+#include "../abi/driver.h"
 #include "../ctext/functions/types.h"
 
+#define AG_TRANSPOSES /* see ag_copy */
 #define JOINED(a, b) a##b
 #define OF_BYTES(name, bytes) JOINED(name, bytes)
 #define ag_tile_in_E OF_BYTES(tile_in_, BYTES)

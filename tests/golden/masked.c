@@ -53,6 +53,12 @@ __attribute__((noinline, unused)) static const u8 *ag_tile_in_b8(const u8 *x, i6
 {
     x += at;
     if (along == 1) return x;
+#ifdef AG_TRANSPOSES
+    if (down == 1 && rows >= 8 && columns >= 8) {
+        ag_transpose(sizeof(u8), rows, columns, (char *)copy, columns, (const char *)x, along);
+        return copy;
+    }
+#endif
     for (i64 i = 0; i < rows; i++) {
         u8 *const row = copy + i * columns;
         if (along == 0)
@@ -81,6 +87,12 @@ __attribute__((noinline, unused)) static const f32 *ag_tile_in_f32(const f32 *x,
 {
     x += at;
     if (along == 1) return x;
+#ifdef AG_TRANSPOSES
+    if (down == 1 && rows >= 8 && columns >= 8) {
+        ag_transpose(sizeof(f32), rows, columns, (char *)copy, columns, (const char *)x, along);
+        return copy;
+    }
+#endif
     for (i64 i = 0; i < rows; i++) {
         f32 *const row = copy + i * columns;
         if (along == 0)

@@ -92,6 +92,12 @@ __attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x,
 {
     x += at;
     if (along == 1) return x;
+#ifdef AG_TRANSPOSES
+    if (down == 1 && rows >= 8 && columns >= 8) {
+        ag_transpose(sizeof(f64), rows, columns, (char *)copy, columns, (const char *)x, along);
+        return copy;
+    }
+#endif
     for (i64 i = 0; i < rows; i++) {
         f64 *const row = copy + i * columns;
         if (along == 0)

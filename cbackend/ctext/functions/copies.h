@@ -4,7 +4,8 @@
    of each for all types of a size (../../runtime/copies.c); a file has their text for compilers without it.
 
    Copies are written row by row.  Of a transposed part of 16 rows by 64 columns all but the first row is read from the
-   first-level cache: blocks of 8 by 8 transposed in registers, or prefetched, made a sum with such an operand no faster.
+   first-level cache, unless the columns are a power of two apart and share their place in it: the runtime transposes
+   squares in registers.
 
    Every other column, and each of three or four channels of an image, is copied in vectors: three times as fast as
    element by element, bytes ten times. */
@@ -21,6 +22,12 @@ __attribute__((noinline, unused)) static const S *ag_tile_in_E(const S *x, i64 a
 {
     x += at;
     if (along == 1) return x;
+#ifdef AG_TRANSPOSES
+    if (down == 1 && rows >= 8 && columns >= 8) {
+        ag_transpose(sizeof(S), rows, columns, (char *)copy, columns, (const char *)x, along);
+        return copy;
+    }
+#endif
     for (i64 i = 0; i < rows; i++) {
         S *const row = copy + i * columns;
         if (along == 0)
