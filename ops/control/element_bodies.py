@@ -20,9 +20,10 @@ from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
 from ..lowered.assumed import AssumeEqual, bare
 from ..lowered.fused import Fused, unmarked
+from ..lowered.pipeline import Pipeline
 from ..reductions.reduce import Reduce
 from ..reductions.unbroadcasting import SumTo
-from ..shapes.advanced_indexing import AdvancedSubtensor
+from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import ShapeI
@@ -154,8 +155,8 @@ class _Versions:
             return self._computed.isdisjoint(vectors)
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
-        if isinstance(op, (Scan, Cond, Subtensor, IncSubtensor, AdvancedSubtensor)) and not self._computed.isdisjoint(
-            vectors[:1] if isinstance(op, (IncSubtensor, AdvancedSubtensor)) else vectors
+        if isinstance(op, _OF_ARRAYS) and not self._computed.isdisjoint(
+            vectors[:1] if isinstance(op, _OF_VECTORS) else vectors
         ):
             return False
         if isinstance(op, Scan):
@@ -166,15 +167,21 @@ class _Versions:
             return self._part(op, node)
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
-        if isinstance(op, AdvancedSubtensor):
-            return is_gather(node) and self._vector(node, vectors)
+        if isinstance(op, AdvancedIncSubtensor):
+            return is_scatter(node) and self._scattered(node)
         if isinstance(op, ShapeI):
             return True
         if isinstance(op, Arange):
             return counts_by_one(node)
-        if isinstance(op, Fused):
-            return all(map(_is_of_vectors, op.graph.order)) and self._vector(node, vectors)
-        return _is_of_vectors(node) and self._vector(node, vectors)
+        return self._is_computed(op, node) and self._vector(node, vectors)
+
+    def _is_computed(self, op: Op, node: Apply) -> bool:
+        """Whether a node computes scalars or vectors."""
+        if isinstance(op, AdvancedSubtensor):
+            return is_gather(node)
+        if isinstance(op, Pipeline):
+            return self._gathers(op, node)
+        return _is_group_of_vectors(node) or _is_of_vectors(node)
 
     def _part(self, op: Op, node: Apply) -> bool:
         """Note a read of a part, or a copy of an array, which is one where it is stored."""
@@ -193,7 +200,7 @@ class _Versions:
             if o.ndim:
                 self._sources[o] = sources
                 self._computed.add(o)
-        return bool(operands) or not any(o.ndim for o in node.outputs)
+        return bool(operands) or isinstance(node.op, DimShuffle) or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
         x, _, *indices = node.inputs
@@ -201,6 +208,22 @@ class _Versions:
         self.has_vectors = self.has_vectors or rank > 0
         self.has_places = self.has_places or _moves(indices)
         return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node)
+
+    def _scattered(self, node: Apply) -> bool:
+        """Note a write at a vector of positions, of a value that does not depend on what is written."""
+        x, *others = node.inputs
+        self.has_vectors = True
+        whole = self._same.get(x, x)
+        return not any(whole in self._shown(i) for i in others if i.ndim) and self._write(x, node.out, node)
+
+    def _gathers(self, op: Pipeline, node: Apply) -> bool:
+        """Return whether all stages compute vectors, some of elements of arrays."""
+        given = dict(zip(op.graph.inputs, node.inputs, strict=True))
+        return all(
+            given.get(stage.inputs[0], stage.out) not in self._computed | {stage.out} if is_gather(stage)
+            else _is_group_of_vectors(stage) or _is_of_vectors(stage)
+            for stage in op.graph.order
+        )  # fmt: skip
 
     def _loop(self, op: Scan, node: Apply) -> bool:
         """Note the arrays that an inner loop writes; its results are their next versions."""
@@ -286,6 +309,20 @@ def is_gather(node: Apply) -> bool:
     )
 
 
+def is_scatter(node: Apply) -> bool:
+    """Whether a vector, or a number, is written to an array at a vector of positions along one axis."""
+    op = unmarked(node.op)
+    x, y, *indices = node.inputs
+    vectors = [i for i in indices if i.ndim]
+    return (
+        isinstance(op, AdvancedIncSubtensor)
+        and sorted(op.spec) == ["a", *["i"] * (x.ndim - 1)]
+        and len(vectors) == vectors[0].ndim == 1
+        and vectors[0].type.kind in "iu"
+        and y.ndim <= 1
+    )
+
+
 def _moves(indices: Sequence[Variable]) -> bool:
     """Whether a part may be another one in each step."""
     return not all(isinstance(i, Constant) for i in indices)
@@ -298,12 +335,18 @@ def _is_part(spec: tuple[str, ...], indices: Sequence[Variable]) -> bool:
     return "a" not in spec and all(isinstance(step, Constant) and step.data in (1, -1) for step in steps)
 
 
+def _is_group_of_vectors(node: Apply) -> bool:
+    """Whether a node is a group of nodes that compute scalars or vectors."""
+    op = unmarked(node.op)
+    return isinstance(op, Fused) and all(map(_is_of_vectors, op.graph.order))
+
+
 def _is_of_vectors(node: Apply) -> bool:
     """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
     op = unmarked(node.op)
     ranks = {i.ndim for i in node.inputs}
     if isinstance(op, DimShuffle):
-        return ranks == {0} and not node.out.ndim
+        return ranks == {0} and node.out.ndim <= 1
     if isinstance(op, Dot):
         return ranks == {1} and node.out.dtype in _ADDED and not any(isinstance(i, Constant) for i in node.inputs)
     if isinstance(op, SumTo):
@@ -314,6 +357,9 @@ def _is_of_vectors(node: Apply) -> bool:
     return isinstance(op, Pointwise) and node.out.ndim <= 1 and not whole
 
 
+_OF_VECTORS = (IncSubtensor, AdvancedIncSubtensor, AdvancedSubtensor)
+_OF_ARRAYS = (Scan, Cond, Subtensor, *_OF_VECTORS)
+"""Ops of arrays; those of vectors take computed vectors behind the array."""
 _FOLDS = ("sum", "prod", "max", "min")
 _ADDED = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 """dtypes whose vectors are folded in a loop over elements."""

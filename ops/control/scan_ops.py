@@ -515,19 +515,28 @@ def _with_views_inside(node: Apply) -> Apply:
     if not isinstance(op, Scan):
         return node
     outer, inner = list(node.inputs[1:]), list(op.graph.inputs)
-    images: dict[Variable, Variable] = {}
-    for k in range(op.states.stop, len(inner)):
-        made = outer[k].owner
-        if outer[k].ndim and outer[k].type.kind in "fc" and made is not None and isinstance(made.op, classes.Subtensor):
-            leaves = [i if isinstance(i, Constant) else TensorVariable(i.type, name=i.name) for i in made.inputs]
-            images[inner[k]] = made.with_inputs(tuple(leaves)).out
-            outer += [i for i in made.inputs if not isinstance(i, Constant)]
-            inner += [i for i in leaves if not isinstance(i, Constant)]
-    if not images:
+    views = [k for k in range(op.states.stop, len(inner)) if _is_view(outer[k])]
+    if not views:
         return node
-    kept = [k for k, leaf in enumerate(inner) if leaf not in images]
+    kept = [k for k in range(len(inner)) if k not in views]
+    known = {outer[k]: inner[k] for k in kept if k >= op.states.stop}
+    images: dict[Variable, Variable] = {}
+    for k in views:
+        made: Any = outer[k].owner
+        for i in made.inputs:
+            if not isinstance(i, Constant) and i not in known:
+                known[i] = TensorVariable(i.type, name=i.name)
+                kept.append(len(inner))
+                outer.append(i)
+                inner.append(known[i])
+        images[inner[k]] = made.over(known).out
     body = FunctionGraph([inner[k] for k in kept], rebuild(op.graph.outputs, dict(images)))
     return Apply(replace(op, graph=body), (node.inputs[0], *(outer[k] for k in kept)), node.origin)
+
+
+def _is_view(v: Variable) -> bool:
+    """Whether a variable is a part of an array of numbers."""
+    return bool(v.ndim) and v.type.kind in "fc" and v.owner is not None and isinstance(v.owner.op, classes.Subtensor)
 
 
 def _row(g: Any, slice_: Variable) -> Variable:

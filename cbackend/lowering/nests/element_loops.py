@@ -25,12 +25,14 @@ from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
 from ....ops.lowered.assumed import AssumeEqual, bare
 from ....ops.lowered.fused import Fused, unmarked
+from ....ops.lowered.pipeline import Pipeline
 from ....ops.reductions.reduce import Reduce
 from ....ops.reductions.unbroadcasting import SumTo
-from ....ops.shapes.advanced_indexing import AdvancedSubtensor
+from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.lengths import ShapeI
+from ....ops.shapes.shape import DimShuffle
 from ....record import record
 from ....record.quoting import c_comment
 from ...ir import loops as ir
@@ -105,7 +107,8 @@ def is_vector_loop(node: Apply) -> bool:
     op = unmarked(node.op)
     if isinstance(op, IncSubtensor):
         return any(entry != "i" for entry in op.spec)
-    return isinstance(op, (Dot, Reduce, Fused, AdvancedSubtensor)) and any(i.ndim for i in node.inputs)
+    several = (Dot, Reduce, Fused, Pipeline, AdvancedSubtensor, AdvancedIncSubtensor)
+    return isinstance(op, several) and any(i.ndim for i in node.inputs)
 
 
 class _Writer(Vectors):
@@ -168,15 +171,15 @@ class _Writer(Vectors):
             found = self.loop(op, given[0], given[1:], node)
         elif isinstance(op, Cond):
             found = self._choice(op, given, writes, values)
-        elif isinstance(op, Fused):
-            inside = dict(zip(op.graph.inputs, given, strict=True))
-            for inner in op.graph.order:
-                inside[inner.out] = self._computed_by(inner, [self._value(v, inside) for v in inner.inputs], given)
-            found = [self._value(v, inside) for v in op.graph.outputs]
+        elif isinstance(op, (Fused, Pipeline)):
+            found = self._group(op.graph, given, given)
         elif isinstance(op, Subtensor):
             found = [self._read(op, given[0], given[1:])]
         elif isinstance(op, AdvancedSubtensor):
             found = [self.gathered(given[0], given[1:])]
+        elif isinstance(op, AdvancedIncSubtensor):
+            self.scatter(op, given[0], given[1], given[2:], given)
+            found = given[:1]
         elif isinstance(op, IncSubtensor):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
@@ -200,9 +203,23 @@ class _Writer(Vectors):
         return View("", "int64", start, (count,), (ir.ONE,), ((0, ir.ZERO, 1),))
 
     # --- elements
+    def _group(self, graph: FunctionGraph, given: Sequence[Any], shapes: Sequence[Any]) -> list[Value]:
+        """Return the results of a group of operations on scalars and vectors, with other groups inside."""
+        inside = dict(zip(graph.inputs, given, strict=True))
+        for node in graph.order:
+            values, op = [self._value(v, inside) for v in node.inputs], unmarked(node.op)
+            whole = isinstance(op, Fused)
+            found = self._group(op.graph, values, shapes) if whole else [self._computed_by(node, values, shapes)]
+            inside.update(zip(node.outputs, found, strict=True))
+        return [self._value(v, inside) for v in graph.outputs]
+
     def _computed_by(self, node: Apply, given: Sequence[Any], shapes: Sequence[Any]) -> Value:
         """Return the value of an operation on scalars and vectors."""
         op = node.op
+        if isinstance(op, AdvancedSubtensor):
+            return self.gathered(given[0], given[1:])
+        if isinstance(op, DimShuffle) and node.out.ndim:
+            return self.of_one(given[0], node.out.dtype)
         if isinstance(op, Dot):
             return self.dot(node, given)
         if isinstance(op, Reduce):

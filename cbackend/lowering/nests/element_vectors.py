@@ -18,6 +18,7 @@ from typing import Any
 
 from ....graph import Apply
 from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
 from ....ops.shapes.indexing import IncSubtensor
 from ...ir import loops as ir
 from ...ir.kernel import Status
@@ -91,6 +92,10 @@ class Vectors(Statements):
 
         return Elements(node.outputs[0].dtype, length, leaves, at)
 
+    def of_one(self, value: ir.Expr, dtype: str) -> Elements:
+        """Return a number as a vector of one element."""
+        return Elements(dtype, ir.ONE, (), lambda index, even: value)
+
     def gathered(self, x: View, indices: Sequence[Any]) -> Value:
         """Return the elements of an array at a vector of positions along one axis, checked where they are read."""
         (places,) = filter(is_vector, indices)
@@ -126,7 +131,7 @@ class Vectors(Statements):
 
     def _joint(self, lengths: Sequence[ir.Expr], shapes: Sequence[Any]) -> ir.Expr:
         """Return the length of vectors together, after its check."""
-        joint, *others = dict.fromkeys(lengths)
+        joint, *others = [n for n in dict.fromkeys(lengths) if n != ir.ONE] or [ir.ONE]
         for length in others:
             differ = ir.every([_differ(length, joint), _differ(length, ir.ONE), _differ(joint, ir.ONE)])
             self._disagree_if(differ, joint, length, shapes)
@@ -141,11 +146,12 @@ class Vectors(Statements):
     # --- loops
     def _over(
         self, length: ir.Expr, leaves: Sequence[View], write: Callable[[ir.Expr, bool], None],
-        sums: Sequence[tuple[str | None, ir.Local]] = (), start: ir.Expr = ir.ZERO,
+        sums: Sequence[tuple[str | None, ir.Local]] = (), start: ir.Expr = ir.ZERO, in_order: bool = False,
     ) -> None:  # fmt: skip
         """Write a loop over the positions of a vector; a second one if operands may be broadcast."""
         different = {leaf.lengths[0] for leaf in leaves} - {length}
-        loops = [self._loop_of(length, even, write, sums, start) for even in (True, False)[: 1 + bool(different)]]
+        ways = (True, False)[: 1 + bool(different)]
+        loops = [self._loop_of(length, even, write, sums, start, in_order) for even in ways]
         if not different:
             self.add(loops[0])
             return
@@ -154,7 +160,7 @@ class Vectors(Statements):
 
     def _loop_of(
         self, length: ir.Expr, even: bool, write: Callable[[ir.Expr, bool], None],
-        sums: Sequence[tuple[str | None, ir.Local]], start: ir.Expr,
+        sums: Sequence[tuple[str | None, ir.Local]], start: ir.Expr, in_order: bool = False,
     ) -> ir.For:  # fmt: skip
         index = ir.index(self.name("j"))
         self._bounds[index.name] = length
@@ -162,7 +168,7 @@ class Vectors(Statements):
         self._counts_from_front(index)
         write(index, even)
         body = self.close()
-        simd = all(sign is not None for sign, _ in sums)
+        simd = not in_order and all(sign is not None for sign, _ in sums)
         simd = simd and not any(isinstance(s, (ir.Return, ir.Do)) for s in all_statements(body))
         named = tuple((sign, total.name) for sign, total in sums if sign is not None) if simd else ()
         return ir.For(index.name, start, length, body, simd=simd, reductions=named)
@@ -280,7 +286,23 @@ class Vectors(Statements):
             self._write_vector(op, value, part, shapes)
         self._epochs[part.array] += 1
 
-    def _store(self, op: IncSubtensor, part: View, at: ir.Expr, value: ir.Expr) -> None:
+    def scatter(
+        self, op: AdvancedIncSubtensor, x: View, value: Any, indices: Sequence[Any], shapes: Sequence[Any]
+    ) -> None:
+        """Write a value to an array at a vector of positions, one after the other, or add it there."""
+        (places,) = filter(is_vector, indices)
+        (length,) = places.lengths
+        self._fits(value, length, shapes)
+
+        def write(index: ir.Expr, even: bool) -> None:
+            given = [self.element(i, index, even) for i in indices]
+            at = self.part(x, "i" * len(given), given).first
+            self._store(op, x, at, self.element(value, index, even))
+
+        self._over(length, (*leaves_of(places), *leaves_of(value)), write, in_order=True)
+        self._epochs[x.array] += 1
+
+    def _store(self, op: IncSubtensor | AdvancedIncSubtensor, part: View, at: ir.Expr, value: ir.Expr) -> None:
         if not op.set:
             old = self._loaded(part, at)
             value = self.op("either" if part.dtype == "bool" else "add", part.dtype, old, value)
@@ -289,9 +311,7 @@ class Vectors(Statements):
     def _write_vector(self, op: IncSubtensor, value: Any, part: View, shapes: Sequence[Any]) -> None:
         (length,) = part.lengths
         leaves = leaves_of(value)
-        if is_vector(value) and value.lengths[0] != length:
-            wrong = ir.every([_differ(value.lengths[0], length), _differ(value.lengths[0], ir.ONE)])
-            self._disagree_if(wrong, value.lengths[0], length, shapes)
+        self._fits(value, length, shapes)
         if any(leaf.array == part.array and not _is_aligned(leaf, part) for leaf in leaves):
             value = self.stored(value, (part.array, -1), part.dtype)
             leaves = leaves_of(value)
@@ -301,6 +321,12 @@ class Vectors(Statements):
             self._store(op, part, at, self.element(value, index, even))
 
         self._over(length, leaves, write)
+
+    def _fits(self, value: Any, length: ir.Expr, shapes: Sequence[Any]) -> None:
+        """Write the check that a value broadcasts to a length."""
+        if is_vector(value) and value.lengths[0] != length:
+            wrong = ir.every([_differ(value.lengths[0], length), _differ(value.lengths[0], ir.ONE)])
+            self._disagree_if(wrong, value.lengths[0], length, shapes)
 
     def copied(self, value: Any, target: View) -> None:
         """Write an array, of which all but vectors are parts of others, to another one that is as large."""

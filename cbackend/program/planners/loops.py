@@ -123,13 +123,14 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         return element_loops.Given(None, is_range, tuple(map(named, a.lengths)), strides)
 
     count = named(steps)
-    # Compilers make vectors of dense elements only.
+    # Compilers make vectors of dense elements only.  A sequence may be read from its last row to the first.
     packs = any(map(element_loops.is_vector_loop, nodes_within(op.graph)))
-    own = node.inputs[1:][op.states]
-    dense = {
-        v: p.packed(p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
-        for v in node.inputs[1:] if not is_count(v)
-    }  # fmt: skip
+    _, sequences, own, others = op.parts(node)
+    dense = {}
+    for v in node.inputs[1:]:
+        if not is_count(v):
+            fit = _by_rows if v in sequences and v not in others else Planner.packed
+            dense[v] = fit(p, p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
     given = []
     for v in node.inputs[1:]:
         known = p.known(v)

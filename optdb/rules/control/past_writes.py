@@ -25,7 +25,7 @@ from ....profiling import OptimizerProfile
 from ....record import record
 from ...contract import Contract, relaxes
 from ...optimizers import MergeOptimizer, Optimizer, Result
-from ..shapes.writing import reads_or_resets_an_element
+from ..shapes.writing import needs_no_array
 from .counting import changed_nodes, naturals
 from .inner_graphs import admitted
 from .scan import without_constants
@@ -114,17 +114,15 @@ def _past_write(node: Apply, graph: FunctionGraph, facts: _Facts) -> Apply:
     x, *mine = node.inputs
     while x.owner is not None and isinstance(x.owner.op, IncSubtensor) and _reads_past(node, x.owner, facts):
         readers = [user for user, _ in graph.uses.get(x, ())]
-        if not all(user is not None and _needs_no_array(user, x.owner, facts) for user in readers):
+        if not all(user is not None and _is_past(user, x.owner, facts) for user in readers):
             break
         x = x.owner.inputs[0]
     return node if x is node.inputs[0] else node.with_inputs((x, *mine))
 
 
-def _needs_no_array(node: Apply, write: Apply, facts: _Facts) -> bool:
-    """Whether a node reads one element, or past the write, or writes its part anew."""
-    if isinstance(node.op, Subtensor) and _reads_past(node, write, facts):
-        return True
-    return reads_or_resets_an_element(node, write)
+def _is_past(node: Apply, write: Apply, facts: _Facts) -> bool:
+    """Whether a node needs no array after a write, since it reads past it or for another reason."""
+    return (isinstance(node.op, Subtensor) and _reads_past(node, write, facts)) or needs_no_array(node, write)
 
 
 def _reads_past(node: Apply, write: Apply, facts: _Facts) -> bool:

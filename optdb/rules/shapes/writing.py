@@ -161,7 +161,7 @@ def element_of_write(node: Node, users: Users) -> Value | None:
     readers = users(node.inputs[0])
     if not readers or same_positions(node, write) or any(i.dtype != "int64" for i in (*mine, *theirs)):
         return None
-    if not all(user is not None and reads_or_resets_an_element(user, write) for user, _ in readers):
+    if not all(user is not None and needs_no_array(user, write) for user, _ in readers):
         return None
     (x, y), lengths = write.inputs[:2], map(dim_to_tensor, dims_of(write.inputs[0]))
     same = [eq(_from_front(i, n), _from_front(j, n)) for i, j, n in zip(mine, theirs, lengths) if not same_value(i, j)]
@@ -169,10 +169,10 @@ def element_of_write(node: Node, users: Users) -> Value | None:
     return switch(logical_and(*same) if len(same) > 1 else same[0], y if write.op.set else add(old, y), old)
 
 
-def reads_or_resets_an_element(node: Node, write: Node) -> bool:
-    """Whether a node needs no array after a write: it reads one element, or writes that of the write anew."""
+def needs_no_array(node: Node, write: Node) -> bool:
+    """Whether a node needs no array after a write: it reads one element or the written part, or writes that anew."""
     if isinstance(node.op, Subtensor):
-        return not node.out.ndim
+        return not node.out.ndim or same_positions(node, write)
     resets = isinstance(node.op, IncSubtensor) and node.op.set and node.inputs[0] is write.out
     return resets and same_positions(node, write)
 

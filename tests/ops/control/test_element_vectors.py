@@ -79,8 +79,8 @@ def nested_copies(x, a):
 PROGRAMS = [forward_substitution, mirrored, eliminated, folded, bounded, broadcast, until_small, nested_copies]
 
 
-def the_same(program, x, a):
-    mine, expected = (x.copy(), a.copy()), (x.copy(), a.copy())
+def the_same(program, x, *others):
+    mine, expected = ([given.copy() for given in (x, *others)] for _ in range(2))
     f = ag.jit(program)
     found, wanted = f(*mine), program(*expected)
     rtol = 1e-4 if x.dtype == np.float32 else 1e-11
@@ -263,3 +263,45 @@ def test_a_vector_of_another_length_than_before_is_refused():
     found = one_step(x, lambda i, a: T.set_subtensor(a[i], 1.0), lambda i, a: [a[i, : i + 1]])
     with pytest.raises(ValueError, match=r"value 0 of shape \(1,\) becomes one of shape \(2,\)"):
         ag.function([x], list(found))(np.zeros((3, 3)))
+
+
+def scattered(x, places, a, starts):
+    """Some elements have several values; the last step reads numbers that a former one wrote."""
+    for i in range(len(starts) - 1):
+        part = slice(starts[i], starts[i + 1])
+        np.add.at(x, places[part], a[part] * x[i])
+        x[places[part]] = a[part] * x[i]
+        np.add.at(x, places[part], a[i : i + 1])
+        np.add.at(x, places[part], a[i])
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int16"])
+def test_values_are_written_at_positions_in_order(dtype):
+    starts = np.concatenate([[0], np.cumsum(R.integers(0, 5, 19))])
+    places, a = R.integers(-20, 20, starts[-1]), R.integers(0, 3, starts[-1]).astype(dtype)
+    f = the_same(scattered, R.integers(0, 3, 20).astype(dtype), places, a, starts)
+    (trace,) = f.traces.values()
+    assert "ag_looped" not in trace.function.c_source()
+    places[starts[18] - 1], x = 20, np.zeros(20, dtype)
+    with pytest.raises(IndexError, match="index 20 is out of bounds for axis 0 of x with size 20"):
+        f(x, places, a, starts)
+    assert not x.any()
+
+
+def gathered(x, places, starts):
+    y = np.zeros(len(starts) - 1)
+    for i in range(len(starts) - 1):
+        y[i] = np.sin(x[places[starts[i] : starts[i + 1]]]).sum()
+    return (y * y).sum()
+
+
+def test_the_derivative_of_a_gather_is_one_loop():
+    starts = np.concatenate([[0], np.cumsum(R.integers(0, 5, 19))])
+    x, places, way = R.random(20), R.integers(0, 20, starts[-1]), R.normal(size=20)
+    both = ag.value_and_grad(gathered)
+    _, slope = both(x, places, starts)
+    up, down = (gathered(x + step * way, places, starts) for step in (1e-6, -1e-6))
+    np.testing.assert_allclose(slope @ way, (up - down) / 2e-6, rtol=1e-7)
+    (trace,) = both.traces.values()
+    assert "ag_looped" not in trace.function.c_source()

@@ -224,7 +224,18 @@ def mirrored(A):
     return np.sum(A * A)
 
 
-@pytest.mark.parametrize("f", [adjoint_sweep, orthogonalized, mirrored], ids=lambda f: f.__name__)
+def levels(A):
+    """A column is written twice in a step, and the one before is read."""
+    c = np.zeros_like(A)
+    c[:, 0] = A[:, 0]
+    for k in range(1, A.shape[1]):
+        c[:, k] = A[:, k] * 0.4
+        d = 1.0 / (A[:, k] + c[:, k - 1])
+        c[:, k] = c[:, k] * d
+    return np.sum(c * c)
+
+
+@pytest.mark.parametrize("f", [adjoint_sweep, orthogonalized, mirrored, levels], ids=lambda f: f.__name__)
 def test_a_step_copies_no_whole_array(f):
     """Writes to parts work in place, and the loop of the value is the one that keeps what the derivative reads."""
     loops = loops_of_gradient(f)
@@ -236,6 +247,47 @@ def test_a_step_copies_no_whole_array(f):
     within = {id(n) for graph in kernels for n in graph.order}
     assert writes and not [n for n in copies if id(n) not in within]
     assert not any(any(unmarked(loop.op).traced) for loop, _ in loops)
+
+
+def durbin_like(A):
+    y = np.zeros(A.shape[0])
+    for k in range(1, A.shape[0]):
+        y[:k] += A[k, 0] * np.flip(y[:k])
+        y[k] = A[k, 1]
+    return np.sum(y * y)
+
+
+def test_kept_rows_are_read_from_the_last_one_without_a_copy():
+    loops = loops_of_gradient(durbin_like)
+    assert all(in_place_order(unmarked(loop.op)) is not None for loop, _ in loops)
+    graph = FunctionGraph([T.matrix("rows"), T.vector("x")], [])
+    rows, x = graph.inputs
+    step, state = T.vector("step"), T.vector("state")
+    body = FunctionGraph([step, state], [T.set_subtensor(state[1:], step[1:] * state[:-1])])
+    loop = Scan(body, 1, (False,))(rows.shape[0], rows[::-1], x)
+    f = ag.function([rows, x], loop)
+    calls = [s for s in f.program.steps if hasattr(s, "kernel")]
+    assert [s for s in calls if s.function == "copy" and len(s.writes[0].lengths) > 1] == []
+    given = np.arange(12.0).reshape(3, 4)
+    found = np.ones(4)
+    for row in given[::-1]:
+        found[1:] = row[1:] * found[:-1]
+    np.testing.assert_array_equal(f(given, np.ones(4)), found)
+
+
+def two_views(A):
+    """An inner loop reads a column twice: its cotangent is added to that of the whole array."""
+    Q = np.zeros_like(A)
+    for k in range(A.shape[1]):
+        Q[:, k] = A[:, k] * 0.5
+        for j in range(k + 1, A.shape[1]):
+            A[:, j] -= 0.01 * Q[:, k] * (Q[:, k] @ A[:, j])
+    return np.sum(Q * Q)
+
+
+def test_parts_that_are_read_twice_have_one_total():
+    _, (_, backward) = loops_of_gradient(two_views)
+    assert not [n for n in backward if n.op.name in ("alloc", "zeros_like") and n.out.ndim == 2]
 
 
 def test_states_are_kept_as_values_of_a_step():
