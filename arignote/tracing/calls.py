@@ -338,7 +338,7 @@ def _as_number(kind: type, dtype: str) -> Any:
         known = old.known if old is not None and old.kind is kind else None
         trace.numbers[made] = Number(kind, known)
         if kind is int and (v.type.kind == "f" or v.dtype == "uint64") and trace.exact is not None:
-            trace.exact("trunc", [v], made)
+            trace.exact("int", [v], made)
         return made
 
     return function

@@ -23,6 +23,13 @@ from .catching import Catch
 from .intervals import FORMULAS, LEAST, MOST, OF_CALL, Interval, interval
 
 LARGE = "an int does not fit 64 bits; take a float, or static_argnames"
+_WORDS = {
+    "add": "+", "sub": "-", "mul": "*", "left_shift": "<<", "pow": "**", "neg": "-", "floor_div": "//",
+    "int": "int()", "round": "round()", "trunc": "math.trunc", "floor": "math.floor", "ceil": "math.ceil",
+    "item": "item()", "abs": "abs()",
+}  # fmt: skip
+"""How a program writes operations whose results are Python's integers."""
+_DECIMALS = "round(x, n) of a number this large is correctly rounded by Python alone"
 _CLOSE = 9.2233720368547e18
 """A floating-point number below 2**63, by more than a product is rounded."""
 
@@ -40,8 +47,16 @@ def end(trace: Trace) -> None:
     left = left_now(trace)
     if left is trace.overflow:
         return
-    trace.checks.append(Check(LARGE, "OverflowError")(T.constant(True), T.logical_not(left)))
-    trace.catches.append(Catch(lambda: OverflowError, None, LARGE))
+    reason = _reason(trace)
+    trace.checks.append(Check(reason, "OverflowError")(T.constant(True), T.logical_not(left)))
+    trace.catches.append(Catch(lambda: OverflowError, None, reason))
+
+
+def _reason(trace: Trace) -> str:
+    """Return why a call runs in Python, with the operations of which one had such a result."""
+    words = " or ".join(dict.fromkeys(_WORDS[name] for name in trace.inexact if name != "decimals"))
+    reasons = [f"an int, the result of {words}, does not fit 64 bits; take a float"] if words else []
+    return ", or ".join([*reasons, *[_DECIMALS for name in trace.inexact if name == "decimals"]]) or LARGE
 
 
 def left_now(trace: Trace) -> Any:
@@ -51,11 +66,11 @@ def left_now(trace: Trace) -> Any:
 
 def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any) -> None:
     """Note where the result of an operation on Python's integers might leave 64 bits."""
-    if name == "round":
-        _note(trace, T.logical_not(operands[0]))
+    if name == "decimals":
+        _note(trace, name, T.logical_not(operands[0]))
         return
-    if name == "trunc":
-        _note(trace, _is_outside(operands[0]))
+    if name in _TO_INTEGERS:
+        _note(trace, name, _is_outside(operands[0]))
         return
     if name not in _LEAVES or result.dtype != "int64":
         return
@@ -63,7 +78,7 @@ def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any
     if FORMULAS[name](*parts).fits():
         return
     left = _LEAVES[name](*[as_tensor(o.variable if type(o) is Length else o) for o in operands], *parts, result)
-    _note(trace, left)
+    _note(trace, name, left)
 
 
 def _is_outside(x: Any) -> Any:
@@ -73,7 +88,8 @@ def _is_outside(x: Any) -> Any:
     return T.gt(x, T.constant(MOST, "uint64"))
 
 
-def _note(trace: Trace, left: Any) -> None:
+def _note(trace: Trace, name: str, left: Any) -> None:
+    trace.inexact[name] = None
     trace.stored[trace.overflow] = T.logical_or(left_now(trace), left)  # type: ignore[index]
 
 
@@ -125,6 +141,8 @@ def _is_large(x: Any) -> Any:
     return T.ge(T.abs(x), _CLOSE)
 
 
+_TO_INTEGERS = frozenset(("int", "item", "round", "trunc", "floor", "ceil"))
+"""Operations that make integers of other numbers."""
 _LEAVES: dict[str, Callable[..., Any]] = {
     "add": _add_leaves, "sub": _sub_leaves, "mul": _mul_leaves, "left_shift": _shift_leaves, "pow": _pow_leaves,
     "neg": lambda a, of_a, result: T.eq(a, LEAST), "abs": lambda a, of_a, result: T.eq(a, LEAST),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,8 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
     found = ours(*args, **options)
+    if hasattr(found, "_fields"):
+        return _class_of_results(function)(*found)
     is_view = function.__name__ in _VIEWS
     found = found if is_view else not_shared(found, args)
     if function is np.allclose:
@@ -227,6 +230,12 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
     is_array = function.__name__ in _ARRAYS
     return array_of(found, None if is_array else source) if is_array or is_view else found
+
+
+@cache
+def _class_of_results(function: Any) -> Any:
+    """Return the class of named tuples that a function of NumPy returns; its module is private."""
+    return type(function(np.eye(1)))
 
 
 _VIEWS = frozenset((

@@ -274,7 +274,7 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     whole = T.cast(found, "int64")
     trace.numbers[whole] = Number(int)
     if trace.exact is not None and found.type.kind == "f":
-        trace.exact("trunc", [found], whole)
+        trace.exact(name, [found], whole)
     return whole
 
 
@@ -301,7 +301,7 @@ def _rounded_decimal(x: Any, digits: int) -> Any:
     found = T.switch(is_exact, T.true_div(whole, scale), x)
     trace.numbers[found] = Number(float)
     if trace.exact is not None:
-        trace.exact("round", [T.logical_or(is_exact, T.logical_not(T.lt(T.abs(x), 2.0**52)))], found)
+        trace.exact("decimals", [T.logical_or(is_exact, T.logical_not(T.lt(T.abs(x), 2.0**52)))], found)
     return found
 
 
@@ -349,7 +349,7 @@ def python_number(x: Any) -> Any:
     found = T.ELEMENTWISE["identity"](x) if x.dtype == wide else T.cast(x, wide)
     trace.numbers[found] = Number(kind)
     if x.dtype == "uint64" and trace.exact is not None:
-        trace.exact("trunc", [x], found)
+        trace.exact("item", [x], found)
     return found
 
 

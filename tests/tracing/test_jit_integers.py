@@ -283,3 +283,16 @@ def test_round_of_a_python_float_is_that_of_python():
     x = np.array([*ties, 2.675, 1.005, -0.001, 1e22, np.nan, np.inf, 5e-324])
     assert ag.jit(cents)(x).tobytes() == cents(x).tobytes()
     assert ag.jit(lambda v: round(v, 1))(0.15) == round(0.15, 1)
+
+
+@pytest.mark.parametrize("f, given, words", [
+    (lambda x: round(x), 1e30, r"the result of round\(\), does not fit"),  # noqa: PLW0108
+    (lambda x: int(x), -1e19, r"the result of int\(\), does not fit"),  # noqa: PLW0108
+    (lambda x: math.floor(x), 1e30, r"the result of math\.floor, does not fit"),  # noqa: PLW0108
+    (lambda n: n * n * 2, 2**40, r"the result of \*, does not fit"),
+    (lambda x: round(x, 2), 1e15, r"round\(x, n\) of a number this large"),
+])  # fmt: skip
+def test_the_warning_names_the_operation(f, given, words):
+    jitted = ag.jit(f)
+    with pytest.warns(UserWarning, match=words):
+        assert jitted(given) == f(given)

@@ -160,3 +160,16 @@ def test_functions_of_numpy_take_lists_of_symbolic_numbers():
     for found, expected in zip(ag.jit(mixed)(x), mixed(x), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
         assert type(found) is type(expected) and found.dtype == expected.dtype and found.shape == expected.shape
+
+
+NAMED = ["slogdet", "eig", "eigh", "qr", "svd", "unique_all", "unique_counts", "unique_inverse"]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_results_are_of_the_classes_of_numpy(name):
+    function = getattr(np.linalg, name, None) or getattr(np, name)
+    x = np.array([[2.0, 1.0], [1.0, 3.0]])
+    found, expected = ag.jit(lambda x: function(x) if x.ndim == 2 else None)(x), function(x)
+    assert type(found) is type(expected)
+    assert [type(v) for v in found] == [type(v) for v in expected]
+    np.testing.assert_allclose(np.abs(found[1]), np.abs(expected[1]))
