@@ -1,6 +1,7 @@
 """Functions of two elements, folded along an axis or into elements one after the other: methods of NumPy's ufuncs.
 
     T.accumulate(T.maximum, x)    T.reduce_with(T.hypot, m, axis=1)    T.apply_at(T.divide, x, i, y)
+    T.reduce_parts(T.sum, x, starts)
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from ..core.checks import describe, normalize_axis
 from ..core.namespace import T, classes
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..shapes.conditions import between
 from .along import along
 
-__all__ = ["accumulate", "apply_at", "reduce_with"]
+__all__ = ["accumulate", "apply_at", "reduce_parts", "reduce_with"]
 
 Function = Callable[..., Any]
 
@@ -83,6 +85,28 @@ def apply_at(function: Function, x: TensorLike, indices: Any, *values: TensorLik
 
     (found,), _ = along(step, [T.ravel(places), *several], [flat])
     return T.reshape(found, T.lengths_of(v))
+
+
+def reduce_parts(reduction: Function, x: TensorLike, starts: TensorLike, axis: int = 0) -> TensorVariable:
+    """The reductions of the parts of `x` along `axis` that begin at `starts`, each up to where the next one begins.
+
+    `reduction` takes an array and returns one without its first axis.  The last part goes to the end.  A part that
+    would have no element has that at its start.  Raises IndexError for a start outside.
+    Source: `numpy.ufunc.reduceat`.
+    """
+    v, starts = as_tensor(x), T.cast(starts, "int64")
+    place = normalize_axis(axis, v.ndim, f"reduce_parts of {describe(v)}")
+    rows = T.moveaxis(v, place, 0)
+    length = T.lengths_of(rows)[0]
+    starts = between(starts, 0, length - 1, "reduce_parts: starts", error=IndexError)
+    ends = T.maximum(T.concatenate([starts[1:], T.expand_dims(T.as_tensor(length), 0)]), starts + 1)
+
+    def step(slices: list[Any], states: list[Any]) -> tuple[list[Variable], list[Variable]]:
+        start, end = slices
+        return [], [reduction(T.getitem(rows, (slice(start, end),)))]
+
+    _, (found,) = along(step, [starts, ends], [])
+    return T.moveaxis(found, 0, place)
 
 
 def _rows(function: Function, x: TensorLike, axis: int, name: str) -> tuple[Any, int]:

@@ -160,15 +160,8 @@ def _write_at(name: str, x: Any, indices: Any, *values: Any) -> None:
 
 
 def _reduceat(ufunc: np.ufunc, x: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """`ufunc.reduceat` of constant indices: a reduction for each part.  Raises TypeError for other indices."""
-    try:
-        starts = [int(i) for i in indices]
-    except TypeError:
-        raise TypeError(f"numpy.{ufunc.__name__}.reduceat: the indices must be constants{line()}") from None
-    v = T.moveaxis(T.as_tensor(x), axis, 0)
-    stops = [*starts[1:], None]
-    rows = [v[a] if b is not None and b <= a else ufunc.reduce(v[a:b]) for a, b in zip(starts, stops, strict=True)]
-    found = T.moveaxis(T.stack(rows), 0, axis)
+    """`ufunc.reduceat`: a reduction for each part."""
+    found = T.reduce_parts(ufunc.reduce, x, indices, axis)
     return found if dtype is None else T.cast(found, np.dtype(dtype).name)
 
 
@@ -216,7 +209,7 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return target
     if is_of_call() and function in _OF_SHAPES:
         return _OF_SHAPES[function](*args, **options)
-    namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
+    namespace = _namespaces().get(function.__module__)
     ours = getattr(namespace, function.__name__, None)
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
@@ -230,6 +223,12 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
     is_array = function.__name__ in _ARRAYS
     return array_of(found, None if is_array else source) if is_array or is_view else found
+
+
+@cache
+def _namespaces() -> dict[str, Any]:
+    """Return our namespaces by NumPy's modules."""
+    return {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft, "numpy.lib.stride_tricks": T}
 
 
 @cache

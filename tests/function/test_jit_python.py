@@ -251,3 +251,31 @@ def test_folds_of_expressions():
     np.testing.assert_array_equal(written, [1, 4, 1, 1, 1, 1])
     with pytest.raises(ValueError, match="axis"):
         T.accumulate(T.add, x, axis=1)
+
+
+def test_reductions_of_parts_and_windows():
+    def every(m, starts, w):
+        return (
+            np.add.reduceat(m, starts), np.maximum.reduceat(m, starts, axis=1), np.multiply.reduceat(m[0], [0, 2]),
+            np.add.reduceat(m > 2, np.arange(0, len(starts), 2)), np.lib.stride_tricks.sliding_window_view(m, (2, w)),
+            np.lib.stride_tricks.sliding_window_view(m, w, axis=-1).max(-1),
+            np.lib.stride_tricks.sliding_window_view(m, [2, w], axis=(1, 1)),
+        )  # fmt: skip
+
+    args = M, np.array([1, 0, 0, 2]), 2
+    for got, want in zip(ag.jit(every)(*args), every(*args), strict=True):
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+    with pytest.raises(IndexError, match="starts must be from 0 to"):
+        ag.jit(np.add.reduceat)(X, np.array([0, 6]))
+    with pytest.raises(ValueError, match="a length of window_shape must be from 0 to 6"):
+        ag.jit(np.lib.stride_tricks.sliding_window_view)(X, 7)
+    with pytest.raises(ValueError, match="window_shape has 1 lengths for 2 axes"):
+        T.sliding_window_view(T.matrix("m"), 2)
+
+
+def test_slope_of_reductions_of_parts():
+    x, starts = T.vector("x"), T.lvector("starts")
+    slope = ag.function([x, starts], ag.grad(T.sum(T.reduce_parts(T.prod, x, starts) ** 2), x))
+    found = slope(np.arange(1.0, 6.0), np.array([0, 2, 1]))
+    np.testing.assert_allclose(found, [8, 4 + 120**2, 6 + 2 * 120**2 / 3, 120**2 / 2, 2 * 120**2 / 5])
