@@ -109,6 +109,14 @@ def _operated(name: str, *operands: Any) -> Any:
     if type(operands[-1]) in with_operators:
         return NotImplemented
     trace = tracing.current()
+    if trace is not None and any(_is_truth(trace, o) for o in operands) and all(
+        _is_truth(trace, o) or number_of(o) is not None for o in operands
+    ):
+        if name in _BITWISE and all(type(o) is bool or _is_truth(trace, o) for o in operands):
+            found = getattr(T, name)(*operands)
+            trace.classes[found] = bool
+            return found
+        operands = tuple(_as_integer(trace, o) for o in operands)
     numbers = None if trace is None else [number_of(o) for o in operands]
     if trace is not None and name == "mul" and trace.of_call and {list, tuple} & set(map(type, operands)):
         return _repeated(*operands)
@@ -133,6 +141,24 @@ def _operated(name: str, *operands: Any) -> Any:
     if trace.exact is not None and all(n is not None and n.kind is int for n in numbers):
         trace.exact(name, operands, result)
     return result
+
+
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+"""Operations of two bools of Python whose result is one; all others have that of the integers 0 and 1."""
+
+
+def _is_truth(trace: tracing.Trace, value: Any) -> bool:
+    """Whether a variable stands for a bool of Python."""
+    return isinstance(value, Variable) and trace.classes.get(value) is bool
+
+
+def _as_integer(trace: tracing.Trace, value: Any) -> Any:
+    """Return a bool of Python as an integer of Python; any other number as it is."""
+    if not _is_truth(trace, value):
+        return int(value) if type(value) is bool else value
+    found = T.cast(value, WIDE[int])
+    trace.numbers[found] = Number(int)
+    return found
 
 
 def _repeated(*operands: Any) -> Any:

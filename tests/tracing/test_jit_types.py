@@ -173,3 +173,24 @@ def test_named_results_are_of_the_classes_of_numpy(name):
     assert type(found) is type(expected)
     assert [type(v) for v in found] == [type(v) for v in expected]
     np.testing.assert_allclose(np.abs(found[1]), np.abs(expected[1]))
+
+
+BOOLS = [
+    lambda n: n + (n == 3), lambda n: (n == 3) + (n == 2), lambda n: True + (n == 3), lambda n: (n == 3) * 2.0,
+    lambda n: (n == 3) & (n > 2), lambda n: (n == 3) | 4, lambda n: (n == 3) ^ True, lambda n: ~(n == 3),
+    lambda n: -(n == 3), lambda n: (n == 3) // 2, lambda n: sum([n == 3, n > 1]), lambda n: (n == 3) < 2,
+    lambda n: np.int32(3) + (n == 3), lambda n: (n == 3) ** 2, lambda n: (n == 3) - 1,
+]  # fmt: skip
+
+
+def test_bools_of_python_count_as_integers():
+    def counted(n):
+        found = 0
+        for i in range(n):
+            found += i % 3 == 1
+        return found
+
+    for f in (*BOOLS, counted):
+        for n in (3, 20):
+            found, expected = ag.jit(f)(n), f(n)
+            assert (type(found), found) == (type(expected), expected)
