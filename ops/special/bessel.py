@@ -164,6 +164,12 @@ TEMME_EVEN = (
 )  # fmt: skip
 
 
+SHAPE_SERIES = (
+    0.16666666666666666, 0.008333333333333333, 0.0001984126984126984, 2.7557319223985893e-06, 2.505210838544172e-08,
+    1.6059043836821613e-10, 7.647163731819816e-13, 2.8114572543455206e-15,
+)  # fmt: skip
+
+
 @scalar
 def k_pair_of_small(m: float, x: float) -> tuple[float, float]:
     """(K_m(x), K_(m + 1)(x)) for |m| <= 1/2 and x <= 2, by N. M. Temme's series (1975)."""
@@ -173,8 +179,10 @@ def k_pair_of_small(m: float, x: float) -> tuple[float, float]:
     factor = 1.0 if fabs(m) < 1e-8 else PI * m / sin(PI * m)
     d = -log(0.5 * x)
     e = m * d
-    shape = 1.0 + e * e / 6.0 if fabs(e) < 1e-4 else sinh(e) / e
-    f = factor * (g1 * cosh(e) + g2 * shape * d)
+    e_square = e * e
+    series = polynomial(SHAPE_SERIES, e_square)
+    shape = e_square * series if e_square < 1.0 else sinh(e) / e - 1.0  # sinh(e) / e - 1
+    f = factor * (d + (g1 * cosh(e) + d * ((g2 - 1.0) * (1.0 + shape) + shape)))
     total = f
     grown = exp(e)
     p = 0.5 * grown / plus

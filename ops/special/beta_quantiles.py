@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .betas import beta_factor, betaln, incomplete_beta_of, log_beta_parts
+from .betas import beta_factor_of, incomplete_beta_of
+from .complete_betas import betaln, log_beta_parts
 from .errors import ndtri
 from .parts import LOG_GAMMA_START, divided_parts, log_in_parts, plus_parts, times_parts, two_sum
 from .ratios import beta_of_moderate
@@ -40,9 +41,13 @@ def beta_quantile(a: float, b: float, p: float, p_low: float, q: float, start: f
         return x
     low = 0.0
     high = 1.0
+    whole = 0.0
+    whole_low = 0.0
+    if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
+        whole, whole_low = beta_of_moderate(a, b)
     for _ in range(80):
-        factor = beta_factor(a, b, x, 1.0 - x)
-        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if lower else 0.0)
+        factor = beta_factor_of(a, b, x, 1.0 - x, whole, whole_low)
+        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if lower else 0.0, whole, whole_low)
         got = got_p if lower else got_q
         above = got > small if lower else got < small
         if above:
@@ -113,7 +118,7 @@ def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: fl
     # the estimate itself says which end is nearer, but for far tails
     if x > 0.0 and p > 1e-3 and q > 1e-3:
         return beta_quantile(a, b, p, p_low, q, x) if x <= 0.5 else 1.0 - beta_quantile(b, a, q, q_low, p, y)
-    half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4)
+    half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4, 0.0, 0.0)
     return beta_quantile(a, b, p, p_low, q, x) if p <= half else 1.0 - beta_quantile(b, a, q, q_low, p, y)
 
 

@@ -1,4 +1,4 @@
-"""The beta function and its logarithm; the incomplete beta function, its derivatives by the parameters, its inverse.
+"""The incomplete beta function and its derivatives by the parameters.
 
 The series of DLMF 8.17.8 and the continued fraction of A. R. DiDonato and A. H. Morris, "Significant digit computation
 of the incomplete beta function ratios", 1992; exponents in two parts (parts.py).
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 
+from .complete_betas import log_beta_parts
 from .gammas import gamma_factor, incomplete_gamma
 from .parts import (
     LOG_GAMMA_START,
+    digamma_parts,
     divided_parts,
     exp_parts,
     log1p_parts,
@@ -18,11 +20,10 @@ from .parts import (
     log_in_parts,
     plus_parts,
     stirling,
-    stirling_parts,
     times_parts,
     two_sum,
 )
-from .ratios import beta_by_powers, beta_of_moderate, short_beta_factor, short_log_beta
+from .ratios import beta_by_powers, beta_of_moderate, short_beta_factor
 from .scalars import (
     EULER,
     digamma_of,
@@ -31,11 +32,9 @@ from .scalars import (
     fabs,
     floor,
     fma,
-    gamma_of,
     inf,
     log,
     log1p,
-    log_gamma,
     nan,
     power,
     scalar,
@@ -46,152 +45,14 @@ TWO_PI = 2 * math.pi
 
 
 @scalar
-def log_beta_parts(a: float, b: float) -> tuple[float, float]:
-    """log(B(a, b)) for positive operands, in two parts.
-
-    gamma(b) / gamma(a + b) of a large b as one quotient (DLMF 5.11.13's idea), which does not cancel.
-    """
-    small = a if a < b else b
-    large = b if a < b else a
-    if large < 15.0 or small > 0.4 * large:
-        p, p_low = log_gamma_parts(a, 0.0)
-        q, q_low = log_gamma_parts(b, 0.0)
-        p, p_low = plus_parts(p, p_low, q, q_low)
-        s, s_low = two_sum(a, b)
-        q, q_low = log_gamma_parts(s, s_low)
-        return plus_parts(p, p_low, -q, -q_low)
-    p, p_low = log_gamma_parts(small, 0.0)
-    q, q_low = log_in_parts(large, 0.0)
-    q, q_low = times_parts(q, q_low, small, 0.0)
-    p, p_low = plus_parts(p, p_low, -q, -q_low)
-    r, r_low = divided_parts(small, 0.0, large, 0.0)
-    q, q_low = log1p_parts(r, r_low)
-    s, s_low = two_sum(small, large)
-    q, q_low = times_parts(q, q_low, s - 0.5, s_low)
-    p, p_low = plus_parts(p, p_low, -q, -q_low)
-    p, p_low = plus_parts(p, p_low, small, 0.0)
-    q, q_low = stirling_parts(large, 0.0)
-    p, p_low = plus_parts(p, p_low, q, q_low)
-    q, q_low = stirling_parts(s, s_low)
-    return plus_parts(p, p_low, -q, -q_low)
-
-
-@scalar
-def log_beta_of_positive(a: float, b: float) -> float:
-    """log(B(a, b)) for positive operands."""
-    small = a if a < b else b
-    large = b if a < b else a
-    if large == inf:
-        return -inf
-    if small < 1e-290:
-        return log1p(small / large) - log(small)
-    if small == 1.0 or large == 1.0:
-        return -log(large if small == 1.0 else small)
-    quick = short_log_beta(small, large)
-    if quick != 0.0:
-        return quick
-    p, p_low = log_beta_parts(a, b)
-    return p + p_low
-
-
-@scalar
-def beta_of_positive(a: float, b: float) -> float:
-    """B(a, b) for positive operands."""
-    if a == inf or b == inf:
-        return 0.0
-    small = a if a < b else b
-    if small < 1e-290:
-        return 1.0 / a + 1.0 / b
-    if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
-        p, p_low = beta_of_moderate(a, b)
-        return p + p_low
-    quick = beta_by_powers(small, b if a < b else a)
-    if quick > 0.0:
-        return quick
-    p, p_low = log_beta_parts(a, b)
-    return exp_parts(p, p_low)
-
-
-@scalar
-def is_pole(a: float) -> bool:
-    """Whether a is an integer below 0, or -inf."""
-    return a < 0.0 and a == floor(a)
-
-
-@scalar
-def beta_at_pole(a: float, b: float) -> float:
-    """The finite limit of B(a, b) or an infinity, as SciPy's, where an operand is an integer below 0."""
-    n = a if is_pole(a) else b
-    m = b if is_pole(a) else a
-    sign = 1.0 if m != floor(m) or 2.0 * floor(0.5 * m) == m else -1.0
-    if m == floor(m) and m > 0.0 and n > -inf and 1.0 - n - m > 0.0:
-        return sign * beta_of_positive(1.0 - n - m, m)
-    return sign * inf if m > -inf and n > -inf and m < 0.0 else inf
-
-
-@scalar
-def raised(a: float, b: float) -> tuple[float, float]:
-    """(a + n, B(a, b) / B(a + n, b)) with the least n for a + n > 0, where a is no negative integer (DLMF 5.12.1)."""
-    factor = 1.0
-    while a < 0.0:
-        factor = factor * ((a + b) / a)
-        a = a + 1.0
-    return a, factor
-
-
-@scalar
-def betaln(a: float, b: float) -> float:
-    """log(|B(a, b)|), within 8 ulp for positive operands; infinite at its poles."""
-    if a != a or b != b:
-        return nan
-    if a == 0.0 or b == 0.0:
-        return inf
-    if a > 0.0 and b > 0.0:
-        return log_beta_of_positive(a, b)
-    if is_pole(a) or is_pole(b):
-        return log(fabs(beta_at_pole(a, b)))
-    if a == inf or b == inf:
-        return inf
-    total = a + b
-    if total <= 0.0 and total == floor(total):
-        return -inf
-    if a > -30.0 and b > -30.0:
-        p, r = raised(a, b)
-        q, s = raised(b, p)
-        return log_beta_of_positive(p, q) + (log(fabs(r)) + log(fabs(s)))
-    return log_gamma(a) + log_gamma(b) - log_gamma(total)
-
-
-@scalar
-def beta(a: float, b: float) -> float:
-    """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 8 ulp for positive operands."""
-    if a != a or b != b:
-        return nan
-    if a == 0.0 or b == 0.0:
-        return inf
-    if a > 0.0 and b > 0.0:
-        return beta_of_positive(a, b)
-    if is_pole(a) or is_pole(b):
-        return beta_at_pole(a, b)
-    if a == inf or b == inf:
-        return inf * gamma_of(b if a == inf else a)
-    total = a + b
-    if total <= 0.0 and total == floor(total):
-        return 0.0
-    if a > -30.0 and b > -30.0:
-        p, r = raised(a, b)
-        q, s = raised(b, p)
-        return beta_of_positive(p, q) * r * s
-    sign = 1.0
-    sign = -sign if a < 0.0 and floor(a) - 2.0 * floor(0.5 * floor(a)) == 1.0 else sign
-    sign = -sign if b < 0.0 and floor(b) - 2.0 * floor(0.5 * floor(b)) == 1.0 else sign
-    sign = -sign if total < 0.0 and floor(total) - 2.0 * floor(0.5 * floor(total)) == 1.0 else sign
-    return sign * exp(log_gamma(a) + log_gamma(b) - log_gamma(total))
-
-
-@scalar
 def beta_factor(a: float, b: float, x: float, y: float) -> float:
     """x**a (1 - x)**b / B(a, b); y is 1 - x rounded."""
+    return beta_factor_of(a, b, x, y, 0.0, 0.0)
+
+
+@scalar
+def beta_factor_of(a: float, b: float, x: float, y: float, whole: float, whole_low: float) -> float:
+    """The same, where `whole` is 0 or B(a, b)."""
     one, y_low = two_sum(-x, 1.0)
     y_low = 0.0 if x < 1e-16 else y_low
     x_low = 0.0
@@ -199,7 +60,7 @@ def beta_factor(a: float, b: float, x: float, y: float) -> float:
         one, x_low = two_sum(-y, 1.0)
         x_low = x_low + (one - x)
         y_low = 0.0
-    quick = short_beta_factor(a, b, x, x_low, y, y_low)
+    quick = short_beta_factor(a, b, x, x_low, y, y_low, whole, whole_low)
     if quick > 0.0:
         return quick
     if a >= 15.0 and b >= 15.0:
@@ -327,11 +188,13 @@ def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> f
 
 
 @scalar
-def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, float]:
+def beta_of_small(
+    a: float, b: float, x: float, rough: float, whole: float, whole_low: float
+) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form.
 
     I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).  `rough`: 0, or the relative size of terms
-    that do not count, where only the first result is wanted.
+    that do not count, where only the first result is wanted.  `whole`: 0, or B(a, b).
     """
     least = rough if rough > 0.0 else 1e-18
     term = 1.0
@@ -346,8 +209,9 @@ def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, fl
         growth = expm1(a * (log(x) + EULER + digamma_of(1.0 + b)) - log1p(a / b))
         return (1.0 + growth) * (1.0 + a * total), -growth - (1.0 + growth) * (a * total)
     if b < LOG_GAMMA_START:
-        p, p_low = beta_of_moderate(a, b)
-        quick = power(x, a) / (a * p) * (1.0 - p_low / p) * (1.0 + a * total)
+        if whole == 0.0:
+            whole, whole_low = beta_of_moderate(a, b)
+        quick = power(x, a) / (a * whole) * (1.0 - whole_low / whole) * (1.0 + a * total)
         if quick < 0.6 or rough > 0.0:
             return quick, 1.0 - quick
     if b >= LOG_GAMMA_START:
@@ -361,9 +225,28 @@ def beta_of_small(a: float, b: float, x: float, rough: float) -> tuple[float, fl
     e, e_low = plus_parts(e, e_low, -p, -p_low)
     p, p_low = log_in_parts(a, 0.0)
     e, e_low = plus_parts(e, e_low, -p, -p_low)
-    growth = expm1(e) + exp(e) * e_low
-    rest = -growth - exp(e) * (a * total)
-    return exp(e) * (1.0 + e_low) * (1.0 + a * total), rest
+    # log(I) in parts, and so the rest without cancellation
+    term = 1.0
+    term_low = 0.0
+    sum_ = 0.0
+    sum_low = 0.0
+    for k in range(1, 200):
+        n = float(k)
+        p, p_low = two_sum(n, -b)
+        p, p_low = times_parts(p, p_low, x, 0.0)
+        p, p_low = divided_parts(p, p_low, n, 0.0)
+        term, term_low = times_parts(term, term_low, p, p_low)
+        p, p_low = two_sum(a, n)
+        p, p_low = divided_parts(term, term_low, p, p_low)
+        sum_, sum_low = plus_parts(sum_, sum_low, p, p_low)
+        if fabs(term) < 1e-18 * n:
+            break
+    p, p_low = times_parts(sum_, sum_low, a, 0.0)
+    p, p_low = plus_parts(1.0, 0.0, p, p_low)
+    p, p_low = log_in_parts(p, p_low)
+    e, e_low = plus_parts(e, e_low, p, p_low)
+    grown = exp(e)
+    return grown * (1.0 + e_low), -(expm1(e) + grown * e_low)
 
 
 @scalar
@@ -413,12 +296,17 @@ def beta_of_tail(a: float, b: float, y: float) -> float:
 @scalar
 def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, float]:
     """(I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate."""
-    return incomplete_beta_of(a, b, x, y, 0.0, 0.0)
+    return incomplete_beta_of(a, b, x, y, 0.0, 0.0, 0.0, 0.0)
 
 
 @scalar
-def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float, rough: float) -> tuple[float, float]:
-    """The same, where `given` is 0 or beta_factor(a, b, x, y); `rough` is that of `beta_of_small` below the mean."""
+def incomplete_beta_of(
+    a: float, b: float, x: float, y: float, given: float, rough: float, whole: float, whole_low: float
+) -> tuple[float, float]:
+    """The same, where `given` is 0 or beta_factor(a, b, x, y), and `whole` 0 or B(a, b).
+
+    `rough` is that of `beta_of_small` below the mean.
+    """
     swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
     p = b if swapped else a
     q = a if swapped else b
@@ -427,9 +315,9 @@ def incomplete_beta_of(a: float, b: float, x: float, y: float, given: float, rou
     got = 0.0
     rest = 0.0
     if p < 1.0:
-        got, rest = beta_of_small(p, q, u, 0.0 if swapped else rough)
-    elif q <= 1.0 and u > 0.7 and p * v < 0.7:
-        rest, got = beta_of_small(q, p, v, 0.0)
+        got, rest = beta_of_small(p, q, u, 0.0 if swapped else rough, whole, whole_low)
+    elif q <= 1.0 and u > 0.7 and p * v < 0.8:
+        rest, got = beta_of_small(q, p, v, 0.0, whole, whole_low)
     else:
         if q <= 1.0 and p >= 15.0 and v < (0.3 if p >= 20.0 else 0.2):
             got = beta_of_tail(p, q, v)
@@ -466,7 +354,7 @@ def betainc(a: float, b: float, x: float) -> float:
         return 0.0
     if x == 1.0 or a == 0.0 or b == inf:
         return 1.0 if x > 0.0 else 0.0
-    p, _q = incomplete_beta_of(a, b, x, 1.0 - x, 0.0, 1e-18)
+    p, _q = incomplete_beta_of(a, b, x, 1.0 - x, 0.0, 1e-18, 0.0, 0.0)
     return 1.0 if p > 1.0 else p
 
 
@@ -486,45 +374,63 @@ def betaincc(a: float, b: float, x: float) -> float:
 
 
 @scalar
-def beta_slopes(a: float, b: float, x: float, y: float) -> tuple[float, float]:
-    """The derivatives of I_x(a, b) by a and b, for x below the mean: the series, term by term."""
+def beta_slopes(a: float, b: float, x: float, x_low: float, y: float, y_low: float) -> tuple[float, float]:
+    """The derivatives of I_x(a, b) by a and b, for x below the mean and y = 1 - x: the series, term by term.
+
+    Sums are in two parts, since the slopes of terms change their sign.
+    """
+    s, s_low = two_sum(a, b)
+    n, n_low = two_sum(a, 1.0)
+    joint, joint_low = digamma_parts(s, s_low)
+    slope_a, slope_a_low = log_in_parts(x, x_low)
+    slope_a, slope_a_low = plus_parts(slope_a, slope_a_low, joint, joint_low)
+    slope_b, slope_b_low = log_in_parts(y, y_low)
+    slope_b, slope_b_low = plus_parts(slope_b, slope_b_low, joint, joint_low)
+    p, p_low = digamma_parts(n, n_low)
+    slope_a, slope_a_low = plus_parts(slope_a, slope_a_low, -p, -p_low)
+    p, p_low = digamma_parts(b, 0.0)
+    slope_b, slope_b_low = plus_parts(slope_b, slope_b_low, -p, -p_low)
     term = 1.0
-    total = 1.0
-    by_a = 0.0
-    by_b = 0.0
-    slope_a = 0.0
-    slope_b = 0.0
-    for k in range(200000):
-        n = float(k)
-        slope_b = slope_b + 1.0 / (a + b + n)
-        slope_a = slope_a + (1.0 - b) / ((a + b + n) * (a + 1.0 + n))
-        term = term * (x * (a + b + n) / (a + 1.0 + n))
-        total = total + term
-        by_a = by_a + term * slope_a
-        by_b = by_b + term * slope_b
-        if term * (1.0 + slope_b) < 1e-17 * total:
+    term_low = 0.0
+    by_a = slope_a
+    by_a_low = slope_a_low
+    by_b = slope_b
+    by_b_low = slope_b_low
+    least = 1e-17 * y
+    for _ in range(200000):
+        p, p_low = divided_parts(1.0, 0.0, s, s_low)
+        slope_b, slope_b_low = plus_parts(slope_b, slope_b_low, p, p_low)
+        q, q_low = divided_parts(1.0, 0.0, n, n_low)
+        p, p_low = plus_parts(p, p_low, -q, -q_low)
+        slope_a, slope_a_low = plus_parts(slope_a, slope_a_low, p, p_low)
+        q, q_low = times_parts(q, q_low, s, s_low)
+        q, q_low = times_parts(q, q_low, x, x_low)
+        term, term_low = times_parts(term, term_low, q, q_low)
+        p, p_low = times_parts(term, term_low, slope_a, slope_a_low)
+        by_a, by_a_low = plus_parts(by_a, by_a_low, p, p_low)
+        p, p_low = times_parts(term, term_low, slope_b, slope_b_low)
+        by_b, by_b_low = plus_parts(by_b, by_b_low, p, p_low)
+        s, s_low = plus_parts(s, s_low, 1.0, 0.0)
+        n, n_low = plus_parts(n, n_low, 1.0, 0.0)
+        size = term * (1.0 + fabs(slope_a) + fabs(slope_b))
+        if size < least * fabs(by_a) and size < least * fabs(by_b):
             break
     factor = beta_factor(a, b, x, y) / a
-    joint = digamma_of(a + b)
-    log_x = log(x) if x < 0.5 else log1p(-y)
-    log_y = log(y) if y < 0.5 else log1p(-x)
-    return (
-        factor * ((log_x - digamma_of(a + 1.0) + joint) * total + by_a),
-        factor * ((log_y - digamma_of(b) + joint) * total + by_b),
-    )
+    return factor * (by_a + by_a_low), factor * (by_b + by_b_low)
 
 
 @scalar
 def betainc_by_a(a: float, b: float, x: float) -> float:
-    """The derivative of `betainc` by a, within 1024 ulp for parameters from 0.1 to 300."""
+    """The derivative of `betainc` by a, within 8 ulp for parameters from 0.1 to 300."""
     if not (a > 0.0 and b > 0.0 and x >= 0.0 and x <= 1.0) or a == inf or b == inf:
         return nan
     if x == 0.0 or x == 1.0:
         return 0.0
+    y, y_low = two_sum(1.0, -x)
     if x * (a + b) > a:
-        _by_b, by_a = beta_slopes(b, a, 1.0 - x, x)
+        _by_b, by_a = beta_slopes(b, a, y, y_low, x, 0.0)
         return -by_a
-    by_a, _by_b = beta_slopes(a, b, x, 1.0 - x)
+    by_a, _by_b = beta_slopes(a, b, x, 0.0, y, y_low)
     return by_a
 
 
@@ -535,8 +441,9 @@ def betainc_by_b(a: float, b: float, x: float) -> float:
         return nan
     if x == 0.0 or x == 1.0:
         return 0.0
+    y, y_low = two_sum(1.0, -x)
     if x * (a + b) > a:
-        by_b, _by_a = beta_slopes(b, a, 1.0 - x, x)
+        by_b, _by_a = beta_slopes(b, a, y, y_low, x, 0.0)
         return -by_b
-    _by_a, by_b = beta_slopes(a, b, x, 1.0 - x)
+    _by_a, by_b = beta_slopes(a, b, x, 0.0, y, y_low)
     return by_b

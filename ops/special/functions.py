@@ -32,6 +32,7 @@ from . import (
     beta_quantiles,
     betas,
     by_order,
+    complete_betas,
     entropies,
     errors,
     gammas,
@@ -225,12 +226,12 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
 
 
 betaln: Binary = special_op(
-    betas.betaln,
+    complete_betas.betaln,
     lambda g, y, a, b: g * (digamma(a) - digamma(a + b)),
     lambda g, y, a, b: g * (digamma(b) - digamma(a + b)), cost=400, commutative=True,
 )  # fmt: skip
 beta: Binary = special_op(
-    betas.beta,
+    complete_betas.beta,
     lambda g, y, a, b: g * y * (digamma(a) - digamma(a + b)),
     lambda g, y, a, b: g * y * (digamma(b) - digamma(a + b)), cost=400, commutative=True,
 )  # fmt: skip

@@ -12,6 +12,7 @@ import math
 
 from .errors import erfcx, ndtri
 from .parts import (
+    digamma_parts,
     divided_parts,
     exp_parts,
     log1p_parts,
@@ -183,7 +184,7 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
             return p, 1.0 - p
         q = size * (0.5 * erfcx(z) + rest)
         return 1.0 - q, q
-    if x < 0.7 and (x >= a or a < 0.4):
+    if x < 0.6 and (x >= a or a < 0.4):
         # Q = 1 - x**a / gamma(1 + a) * (1 + a sum (-x)**k / ((a + k) k!))
         e = a * log(x) - log_gamma_near_1(a)
         term = 1.0
@@ -201,7 +202,7 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
     if x > 1e5 and x > 4.0 * a:
         return 1.0, 0.0
     factor = gamma_factor(a, x)
-    if x < 0.7 or x < a - 0.3:
+    if x < a - 0.3 or (x < 0.7 and x < a and a >= 0.4):
         p = factor * lower_series(a, x)
         return p, 1.0 - p
     q = factor * a * upper_fraction(a, x)
@@ -225,7 +226,7 @@ def lower_series(a: float, x: float) -> float:
 
 @scalar
 def upper_fraction(a: float, x: float) -> float:
-    """Q(a, x) gamma(a) exp(x) x**-a for x >= 0.7, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2."""
+    """Q(a, x) gamma(a) exp(x) x**-a for x >= 0.6, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2."""
     if a < 60.0:
         # the recurrence of 8.8.2 as a sum, then the fraction for an order below 1, of positive terms, from its end on
         term = 1.0
@@ -240,8 +241,8 @@ def upper_fraction(a: float, x: float) -> float:
         total = (total + low) / x
         if order >= 1.0 or order == 0.0:
             return total
-        over = x
-        under = 1.0
+        over = 1e-200 * x  # both grow like a factorial
+        under = 1e-200
         for k in range(int(95.0 / x) + 12, 0, -1):
             n = float(k)
             under = over + n * under
@@ -294,31 +295,33 @@ def gammaincc(a: float, x: float) -> float:
 
 @scalar
 def gammainc_by_a(a: float, x: float) -> float:
-    """The derivative of `gammainc` by a, within 512 ulp for a <= 300.
+    """The derivative of `gammainc` by a, within 8 ulp for a <= 300, and 32 ulp in the far upper tail.
 
-    The series, or the continued fraction, term by term.
-
-    Both are sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign.
+    The series, term by term, whose slopes change their sign, in two parts; in that tail the continued fraction.
     """
     if a != a or x != x or a <= 0.0 or x < 0.0:
         return nan
     if x == 0.0 or x == inf or a == inf:
         return 0.0
     factor = gamma_factor(a, x)
-    if x < a + 1.5 + 0.5 * sqrt(a):
+    if x < a + 6.0 + 4.5 * sqrt(a):
+        n, n_low = two_sum(a, 1.0)
+        slope, slope_low = log_in_parts(x, 0.0)
+        p, p_low = digamma_parts(n, n_low)
+        slope, slope_low = plus_parts(slope, slope_low, -p, -p_low)
         term = 1.0
-        total = 1.0
-        harmonic = 0.0
-        weighted = 0.0
-        n = a
-        while term > 1e-17 * total or n < x:
-            n = n + 1.0
-            term = term * (x / n)
-            harmonic = harmonic + 1.0 / n
-            total = total + term
-            weighted = weighted + term * harmonic
-        slope = log(x) - digamma_of(a + 1.0)
-        return factor * (slope * total - weighted)
+        term_low = 0.0
+        total = slope
+        total_low = slope_low
+        while fabs(term * slope) > 1e-18 * fabs(total) or n < x:
+            p, p_low = divided_parts(1.0, 0.0, n, n_low)
+            slope, slope_low = plus_parts(slope, slope_low, -p, -p_low)
+            p, p_low = times_parts(p, p_low, x, 0.0)
+            term, term_low = times_parts(term, term_low, p, p_low)
+            p, p_low = times_parts(term, term_low, slope, slope_low)
+            total, total_low = plus_parts(total, total_low, p, p_low)
+            n, n_low = plus_parts(n, n_low, 1.0, 0.0)
+        return factor * (total + total_low)
     # d/da of c = x**a exp(-x) / gamma(a) times the fraction h, and of h by its recurrences
     b = x + 1.0 - a
     c = 1e300

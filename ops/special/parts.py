@@ -26,7 +26,15 @@ STIRLING_SERIES = (
     13.402864044168393, -156.84828462600203, 2193.1033333333335,
 )  # fmt: skip
 """B(2k) / (2k (2k - 1)) from k = 2 on."""
+SHORT_STIRLING_SERIES = STIRLING_SERIES[:7]
+"""Enough for an absolute error of 1e-17 from 10 on."""
+DIGAMMA_SERIES = (
+    0.008333333333333333, -0.003968253968253968, 0.004166666666666667, -0.007575757575757576, 0.021092796092796094,
+    -0.08333333333333333, 0.4432598039215686, -3.0539543302701198, 26.456212121212122, -281.46014492753625,
+)  # fmt: skip
+"""-B(2k) / 2k from k = 2 on."""
 LOG_GAMMA_START = 10.0
+DIGAMMA_START = 20.0
 
 
 @scalar
@@ -116,12 +124,17 @@ def stirling_parts(a: float, a_low: float) -> tuple[float, float]:
 
 
 @scalar
-def stirling(a: float) -> float:
-    """The same, in one number."""
-    inverse = 1.0 / a
+def stirling_of(inverse: float) -> float:
+    """The same in one number, of 1 / a."""
     square = inverse * inverse
-    series = polynomial(STIRLING_SERIES, square)
+    series = polynomial(SHORT_STIRLING_SERIES, square)
     return inverse * (TWELFTH + square * series)
+
+
+@scalar
+def stirling(a: float) -> float:
+    """The same in one number."""
+    return stirling_of(1.0 / a)
 
 
 @scalar
@@ -149,3 +162,26 @@ def log_gamma_parts(a: float, a_low: float) -> tuple[float, float]:
         logarithm, logarithm_low = log_in_parts(product, product_low)
         return plus_parts(high, low, -logarithm, -logarithm_low)
     return high, low
+
+
+@scalar
+def digamma_parts(a: float, a_low: float) -> tuple[float, float]:
+    """The logarithmic derivative of gamma at a > 0 in two parts, with an absolute error of about 1e-23 (DLMF 5.11.2).
+
+    Below 20 by digamma(a + 1) = digamma(a) + 1 / a.
+    """
+    total = 0.0
+    total_low = 0.0
+    while a < DIGAMMA_START:
+        p, p_low = divided_parts(1.0, 0.0, a, a_low)
+        total, total_low = plus_parts(total, total_low, p, p_low)
+        a, a_low = plus_parts(a, a_low, 1.0, 0.0)
+    p, p_low = log_in_parts(a, a_low)
+    p, p_low = plus_parts(p, p_low, -total, -total_low)
+    inverse, inverse_low = divided_parts(1.0, 0.0, a, a_low)
+    p, p_low = plus_parts(p, p_low, -0.5 * inverse, -0.5 * inverse_low)
+    q, q_low = times_parts(inverse, inverse_low, inverse, inverse_low)
+    rest = polynomial(DIGAMMA_SERIES, q)
+    rest = rest * (q * q)
+    q, q_low = times_parts(q, q_low, TWELFTH, TWELFTH_LOW)
+    return plus_parts(p, p_low, -q, rest - q_low)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .betas import incomplete_beta, log_beta_parts
+from .betas import incomplete_beta
+from .complete_betas import log_beta_parts
 from .errors import ndtr, ndtri
 from .gammas import hurwitz_zeta, incomplete_gamma
 from .orders01 import i0e

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from .parts import LOG_GAMMA_START, stirling, times_parts, two_product, two_sum
+from .parts import LOG_GAMMA_START, stirling, stirling_of, times_parts, two_product, two_sum
 from .scalars import exp, expm1, fabs, floor, fma, log, log1p, polynomial, power, scalar, sqrt
 
 TWO_PI = 2 * math.pi
@@ -58,6 +58,16 @@ def falling_product(x: float) -> tuple[float, float]:
 
 
 @scalar
+def quick_product(x: float) -> float:
+    """The same for 1 <= x < 10, rounded at each factor, without a loop of unknown length."""
+    low = (x - 1.0 if x >= 2.0 else 1.0) * (x - 2.0 if x >= 3.0 else 1.0)
+    next_ = (x - 3.0 if x >= 4.0 else 1.0) * (x - 4.0 if x >= 5.0 else 1.0)
+    high = (x - 5.0 if x >= 6.0 else 1.0) * (x - 6.0 if x >= 7.0 else 1.0)
+    last = (x - 7.0 if x >= 8.0 else 1.0) * (x - 8.0 if x >= 9.0 else 1.0)
+    return (low * next_) * (high * last)
+
+
+@scalar
 def beta_of_moderate(a: float, b: float) -> tuple[float, float]:
     """B(a, b) for 1e-290 <= a, b < 10 in two parts, with a relative error of about 2**-53."""
     s, s_low = two_sum(a, b)
@@ -96,13 +106,6 @@ def quotient_power(n: float, n_low: float, d: float, d_low: float, e: float) -> 
 
 
 @scalar
-def quotient_log(n: float, d: float, d_low: float) -> float:
-    """log(n / (d + d_low))."""
-    r = n / d
-    return log(r) + (fma(-r, d, n) - r * d_low) / n
-
-
-@scalar
 def short_reciprocal(a: float) -> float:
     """1 / gamma(a) for 0 < a < 10."""
     p, p_low = falling_product(a)
@@ -136,8 +139,16 @@ def beta_by_powers(a: float, b: float) -> float:
 def log_beta_of_large(a: float, b: float) -> float:
     """log(B(a, b)) for 10 <= a <= b, of negative terms."""
     s, s_low = two_sum(a, b)
-    rest = stirling(a) + stirling(b) - stirling(s) + HALF_LOG_TWO_PI - 0.5 * log(b)
-    return (a - 0.5) * quotient_log(a, s, s_low) + (b * quotient_log(b, s, s_low) + rest)
+    per_a = 1.0 / a
+    per_b = 1.0 / b
+    per_s = 1.0 / s
+    # logarithms of a / s and b / s, with the rests of the quotients
+    p = a * per_s
+    p_log = log(p) + (fma(-p, s, a) - p * s_low) * per_a
+    q = b * per_s
+    q_log = log(q) + (fma(-q, s, b) - q * s_low) * per_b
+    rest = stirling_of(per_a) + stirling_of(per_b) - stirling_of(per_s) + HALF_LOG_TWO_PI - 0.5 * log(b)
+    return (a - 0.5) * p_log + (b * q_log + rest)
 
 
 @scalar
@@ -162,8 +173,13 @@ def short_gamma_factor(a: float, x: float) -> float:
 
 
 @scalar
-def short_beta_factor(a: float, b: float, x: float, x_low: float, y: float, y_low: float) -> float:
-    """x**a y**b / B(a, b) for x + y = 1; 0 where a power is too small or too large for that."""
+def short_beta_factor(
+    a: float, b: float, x: float, x_low: float, y: float, y_low: float, whole: float, whole_low: float
+) -> float:
+    """x**a y**b / B(a, b) for x + y = 1; 0 where a power is too small or too large for that.
+
+    `whole`: 0, or B(a, b).
+    """
     if a > MOST_EXPONENT or b > MOST_EXPONENT:
         return 0.0
     if a >= LOG_GAMMA_START and b >= LOG_GAMMA_START:
@@ -197,7 +213,8 @@ def short_beta_factor(a: float, b: float, x: float, x_low: float, y: float, y_lo
     size = power(x, a) * power(y, b) * (1.0 + (a * (x_low / x) + b * (y_low / y)))
     if size < LEAST_POWER or small < 1e-100:
         return 0.0
-    whole, whole_low = beta_of_moderate(a, b)
+    if whole == 0.0:
+        whole, whole_low = beta_of_moderate(a, b)
     return size / whole * (1.0 - whole_low / whole)
 
 
@@ -211,12 +228,12 @@ def short_log_beta(a: float, b: float) -> float:
     if a >= LOG_GAMMA_START:
         return log_beta_of_large(a, b)
     s = a + b
-    p = short_reciprocal(a)
-    p_low = 0.0
-    if a < 1.0:
-        r, r_low = reciprocal_gamma(a + 1.0)
-        p_low = fma(a, r, -p) + a * r_low
+    r, r_low = reciprocal_gamma(a - floor(a) + 1.0)
+    p = a * r if a < 1.0 else r / quick_product(a)
+    p_low = fma(a, r, -p) + a * r_low if a < 1.0 else 0.0
     first = log(p) + p_low / p
-    second = a * log(s) + ((b - 0.5) * log1p(a / b) - a + (stirling(s) - stirling(b)))
-    total = first + second
-    return -total if fabs(total) > 0.25 * fabs(first) else 0.0
+    rest = (b - 0.5) * log1p(a / b) - a + (stirling(s) - stirling(b))
+    total = first + (a * log(s) + rest)
+    if fabs(total) < 0.6 * fabs(first):
+        return -(log(p * power(s, a)) + (p_low / p + rest)) if fabs(total) > 0.25 * fabs(first) else 0.0
+    return -total

@@ -18,8 +18,8 @@ import numpy as np
 from ..elementwise import special as _special
 
 MODULES = (
-    "parts", "errors", "entropies", "ratios", "gammas", "betas", "beta_quantiles", "orders01", "second_kind",
-    "bessel", "by_order", "waves01", "oscillating", "airys", "integrals", "hypergeometric", "quantiles",
+    "parts", "errors", "entropies", "ratios", "gammas", "complete_betas", "betas", "beta_quantiles", "orders01",
+    "second_kind", "bessel", "by_order", "waves01", "oscillating", "airys", "integrals", "hypergeometric", "quantiles",
 )  # fmt: skip
 """The families, each of which uses earlier ones only."""
 FEW = 16

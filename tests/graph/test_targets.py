@@ -112,11 +112,13 @@ BOUNDS = {
     # Coefficients and expansion points of approximations, the same for every machine.
     "ops/special/bessel.py": {
         "DEBYE_1", "DEBYE_2", "DEBYE_3", "DEBYE_4", "DEBYE_5", "DEBYE_6", "DEBYE_7", "DEBYE_8", "DEBYE_9", "DEBYE_10",
-        "DEBYE_11", "SINH_SERIES", "TEMME_EVEN", "TEMME_ODD",
+        "DEBYE_11", "SHAPE_SERIES", "SINH_SERIES", "TEMME_EVEN", "TEMME_ODD",
     },
     "ops/special/waves01.py": {
-        "J0_SMALL", "J1_SMALL", "P0_LARGE", "P1_LARGE", "Q0_LARGE", "Q1_LARGE", "Y0_SMALL", "Y1_SMALL",
+        "J0_ROOT", "J0_ROOT_LOW", "J0_SMALL", "J0_TINY", "J1_ROOT", "J1_ROOT_LOW", "J1_SMALL", "P0_LARGE",
+        "P1_LARGE", "Q0_LARGE", "Q1_LARGE", "Y0_SMALL", "Y1_SMALL",
     },
+    "ops/special/oscillating.py": {"PI_LOW", "QUARTER_1", "QUARTER_2", "QUARTER_3"},
     "ops/special/entropies.py": {"ARTANH_REST"},
     "ops/special/ratios.py": {
         "HALF_LOG_TWO_PI", "LEAST_POWER", "MOST_EXPONENT", "MOST_POWER", "RECIPROCAL_AT_MIDDLE",
@@ -155,8 +157,9 @@ BOUNDS = {
         "ZERO_OF_B_SLOPE_LOW",
     },
     "ops/special/parts.py": {
-        "ARTANH_SERIES", "HALF_LOG_2PI", "HALF_LOG_2PI_LOW", "LOG_GAMMA_START", "PER_LN2", "STIRLING_SERIES", "TWELFTH",
-        "TWELFTH_LOW", "TWO_FIFTHS", "TWO_FIFTHS_LOW", "TWO_THIRDS", "TWO_THIRDS_LOW",
+        "ARTANH_SERIES", "DIGAMMA_SERIES", "DIGAMMA_START", "HALF_LOG_2PI", "HALF_LOG_2PI_LOW", "LOG_GAMMA_START",
+        "PER_LN2", "STIRLING_SERIES", "TWELFTH", "TWELFTH_LOW", "TWO_FIFTHS", "TWO_FIFTHS_LOW", "TWO_THIRDS",
+        "TWO_THIRDS_LOW",
     },
     # Axes; and the order of weights, which the C knows.
     "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},

@@ -73,50 +73,51 @@ static inline f64 ag_gammaln_f64(f64 x)
     return x == -__builtin_inf() ? x : lgamma_r(x, &sign);
 }
 
-/* glibc returns NaN at the negative integers and -inf; the sign of the pole at 0 is that of the zero. */
+/* digamma's two series: that of J. Maddock's rational form on [1, 2] (Boost.Math, digamma.hpp, 53 bits), and B(2k) / 2k
+   of the asymptotic one (DLMF 5.11.2) */
+#define DIGAMMA_OVER \
+    0.25479851061131551, -0.32555031186804491, -0.65031853770896507, -0.28919126444774784, -0.045251321448739056, \
+    -0.0020713321167745952
+#define DIGAMMA_UNDER \
+    1.0, 2.0767117023730469, 1.4606242909763515, 0.43593529692665969, 0.054151797245674225, 0.0021284987017821144, \
+    -0.55789841321675513e-6
+#define DIGAMMA_FAR_SERIES 1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12
 
-/* The logarithmic derivative of gamma: on [1, 2] J. Maddock's rational form (Boost.Math, digamma.hpp, 53 bits),
-reached by
-   digamma(x + 1) = digamma(x) + 1/x; from 10 on the asymptotic series (DLMF 5.11.2); below 0 by reflection. */
-static inline f64 ag_digamma_f64(f64 x)
+/* One more of 1 / (x - 1) + 1 / (x - 2) + ..., as a quotient, where x > 2; selects of factors, not of results, which
+   would become branches */
+#define DIGAMMA_STEP \
+    more = near > 2 ? 1 : 0; \
+    near -= more; \
+    factor = more * near + (1 - more); \
+    over = over * factor + more * under; \
+    under *= factor;
+
+/* The logarithmic derivative of gamma without branches: below 10 on [1, 2] by digamma(x + 1) = digamma(x) + 1 / x,
+   beyond by the asymptotic series; below 0 by reflection.  NaN at the negative integers and -inf; the sign of the pole
+   at 0 is that of the zero. */
+INLINE f64 ag_digamma_f64(f64 x)
 {
-    if (x != x)
-        return x;
-    if (x == 0)
-        return -copysign_F(__builtin_inf(), x);
-    f64 result = 0;
-    if (x < 0) {
-        const f64 fraction = x - rint_F(x); /* exact; tan has period pi; NaN at -inf */
-        if (fraction == 0 || fraction != fraction)
-            return __builtin_nan("");
-        result = -0x1.921fb54442d18p+1 / tan_F(0x1.921fb54442d18p+1 * fraction);
-        x = 1 - x;
-    }
-    if (x >= 10) {
-        const f64 r = 1 / x, s = r * r;
-        const f64 series = s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132
-            - s * (691.0 / 32760 - s * (1.0 / 12)))))));
-        return result + (log_F(x) - 0.5 * r - series);
-    }
-    f64 over = 0, under = 1; /* the sum of 1 / (x - k) as one quotient */
-    while (x > 2) {
-        x -= 1;
-        over = over * x + under;
-        under *= x;
-    }
-    if (x < 1) {
-        over = -1;
-        under = x;
-        x += 1;
-    }
-    const f64 shift = over / under;
-    const f64 t = x - 1;
-    const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507
-        + t * (-0.28919126444774784 + t * (-0.045251321448739056 + t * -0.0020713321167745952))));
-    const f64 q = 1.0 + t * (2.0767117023730469 + t * (1.4606242909763515 + t * (0.43593529692665969
-        + t * (0.054151797245674225 + t * (0.0021284987017821144 + t * -0.55789841321675513e-6)))));
-    const f64 distance = ((x - 1569415565 / 0x1p30) - 381566830 / 0x1p60) - 9.016312093258695e-20; /* from the root */
-    return result + (shift + (distance * 0.99558162689208984375 + distance * (p / q)));
+    const b8 mirrored = x < 0;
+    const f64 a = mirrored ? 1 - x : x;
+    const b8 is_far = a >= 10;
+    f64 near = is_far ? 2 : a, over = 0, under = 1, more, factor;
+    DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP DIGAMMA_STEP
+    const b8 below = near < 1;
+    over = below ? -1 : over;
+    under = below ? near : under;
+    near = below ? near + 1 : near;
+    const f64 t = near - 1;
+    POLYNOMIAL(f64, p, t, DIGAMMA_OVER);
+    POLYNOMIAL_AGAIN(f64, q, t, DIGAMMA_UNDER);
+    const f64 distance = ((near - 1569415565 / 0x1p30) - 381566830 / 0x1p60) - 9.016312093258695e-20; /* from the root */
+    const f64 within = over / under + (distance * 0.99558162689208984375 + distance * (p / q));
+    const f64 large = is_far ? a : 10, r = 1 / large, s = r * r;
+    POLYNOMIAL(f64, series, s, DIGAMMA_FAR_SERIES);
+    const f64 found = ag_log_f64(is_far ? a : 1) + (is_far ? -0.5 * r - s * series : within);
+    const f64 fraction = x - rint_F(x), pi = 0x1.921fb54442d18p+1; /* exact; NaN at -inf */
+    /* The pole's NaN is in the numerator: a select of results would make branches of the calls. */
+    const f64 over_sine = mirrored ? (fraction == 0 ? __builtin_nan("") : pi) : 0;
+    return found - over_sine / ag_tan_f64(pi * (mirrored ? fraction : 0.25));
 }
 
 /* The sum of ((x + k) / scale)**-s for k = 0, 1, ..., x > 0, by Euler and Maclaurin's formula (DLMF 2.10.1). */

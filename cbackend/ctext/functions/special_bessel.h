@@ -14,6 +14,9 @@
 #define TEMME_EVEN \
     1.0, -0x1.4fcf4026afa23p-1, 0x1.5512320b4315cp-3, -0x1.3b4af282b7cd3p-7, -0x1.317113b003f68p-10, \
     0x1.0c8ab4f314716p-13, -0x1.503b27a77e308p-20, -0x1.aeb903cdf8927p-23
+#define SHAPE_SERIES \
+    0x1.5555555555555p-3, 0x1.1111111111111p-7, 0x1.a01a01a01a01ap-13, 0x1.71de3a556c734p-19, \
+    0x1.ae64567f544e4p-26, 0x1.6124613a86d09p-33, 0x1.ae7f3e733b81fp-41, 0x1.952c77030ad4ap-49
 #define DEBYE_11 \
     0x1.13aafea4e5774p+9, -0x1.48256f009b97ep+16, 0x1.11e5c16c629afp+21, -0x1.7571ceb9ca037p+24, \
     0x1.0ef6a77985642p+27, -0x1.d8ead78466863p+28, 0x1.07e453034ac45p+30, -0x1.827ee7a06eeffp+30, \
@@ -139,8 +142,10 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
     const f64 factor = fabs_F(m) < 1e-08 ? 1.0 : 0x1.921fb54442d18p+1 * m / ag_sin_f64(0x1.921fb54442d18p+1 * m);
     const f64 d = -ag_log_f64(0.5 * x);
     const f64 e = m * d;
-    const f64 shape = fabs_F(e) < 0.0001 ? 1.0 + e * e / 6.0 : ag_sinh_f64(e) / e;
-    f64 f = factor * (g1 * ag_cosh_f64(e) + g2 * shape * d);
+    const f64 e_square = e * e;
+    POLYNOMIAL(f64, series, e_square, SHAPE_SERIES);
+    const f64 shape = e_square < 1.0 ? e_square * series : ag_sinh_f64(e) / e - 1.0;
+    f64 f = factor * (d + (g1 * ag_cosh_f64(e) + d * ((g2 - 1.0) * (1.0 + shape) + shape)));
     f64 total = f;
     const f64 grown = ag_exp_f64(e);
     f64 p = 0.5 * grown / plus;

@@ -74,11 +74,16 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f6
     }
     f64 low = 0.0;
     f64 high = 1.0;
+    f64 whole = 0.0;
+    f64 whole_low = 0.0;
+    if (a < 10.0 && b < 10.0) {
+        whole = ag_beta_of_moderate_f64(a, b, &whole_low);
+    }
     for (i32 _ = 0; _ < 80; _++) {
-        const f64 factor = ag_beta_factor_f64(a, b, x, 1.0 - x);
+        const f64 factor = ag_beta_factor_of_f64(a, b, x, 1.0 - x, whole, whole_low);
         f64 got_p = 0;
         f64 got_q = 0;
-        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, lower ? 1e-18 : 0.0, &got_q);
+        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, lower ? 1e-18 : 0.0, whole, whole_low, &got_q);
         const f64 got = lower ? got_p : got_q;
         const f64 above = lower ? got > small : got < small;
         if (above) {
@@ -132,7 +137,7 @@ static inline f64 ag_beta_inverse_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64
     }
     f64 half = 0;
     f64 _rest = 0;
-    half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, &_rest);
+    half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, 0.0, 0.0, &_rest);
     return p <= half ? ag_beta_quantile_f64(a, b, p, p_low, q, x) : 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p, y);
 }
 

@@ -76,6 +76,44 @@ static inline f64 ag_j_series_f64(f64 v, f64 x)
     return ag_exp_parts_f64(e, e_low) * total / v;
 }
 
+/* Cosine and sine of x - (v / 2 + 1 / 4) pi, with an angle in two parts for x < 1e6. */
+static inline f64 ag_hankel_angle_f64(f64 v, f64 x, f64 *second)
+{
+    const f64 whole = rint_F(v);
+    f64 turn = 0;
+    f64 turn_low = 0;
+    turn = ag_two_sum_f64(0.25, 0.5 * (v - whole), &turn_low);
+    turn = ag_times_parts_f64(turn, turn_low, 0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, &turn_low);
+    const f64 near = x < 1000000.0;
+    const f64 k = near ? rint_F(x * 0x1.45f306dc9c883p-1) : 0.0;
+    f64 angle = 0;
+    f64 low = 0;
+    angle = ag_two_sum_f64(near ? x - k * 0x1.921fb54400000p+0 : 0.0, -k * 0x1.0b4611a600000p-34, &low);
+    angle = ag_plus_parts_f64(angle, low - k * 0x1.3198a2e037073p-69, -turn, -turn_low, &low);
+    f64 c = ag_cos_f64(angle);
+    f64 s = ag_sin_f64(angle);
+    f64 cosine = c - s * low;
+    f64 sine = s + c * low;
+    f64 rotated = 0;
+    if (!near) {
+        c = ag_cos_f64(x);
+        s = ag_sin_f64(x);
+        rotated = cosine * c - sine * s;
+        sine = cosine * s + sine * c;
+        cosine = rotated;
+    }
+    f64 quarters = k - whole;
+    quarters = quarters - 4.0 * floor_F(0.25 * quarters);
+    if (quarters == 1.0 || quarters == 3.0) {
+        rotated = sine;
+        sine = cosine;
+        cosine = -rotated;
+    }
+    const f64 sign = quarters >= 2.0 ? -1.0 : 1.0;
+    *second = sign * sine;
+    return sign * cosine;
+}
+
 /* J_v(x), or Y_v(x), for x large beside v**2, by Hankel's expansion (DLMF 10.17.3). */
 static inline f64 ag_hankel_pair_f64(f64 v, f64 x, i32 is_y)
 {
@@ -107,14 +145,9 @@ static inline f64 ag_hankel_pair_f64(f64 v, f64 x, i32 is_y)
             break;
         }
     }
-    f64 turns = 0.5 * v + 0.25;
-    turns = turns - 2.0 * floor_F(0.5 * turns);
-    const f64 c = ag_cos_f64(0x1.921fb54442d18p+1 * turns);
-    const f64 s = ag_sin_f64(0x1.921fb54442d18p+1 * turns);
-    const f64 cos_x = ag_cos_f64(x);
-    const f64 sin_x = ag_sin_f64(x);
-    const f64 cosine = cos_x * c + sin_x * s;
-    const f64 sine = sin_x * c - cos_x * s;
+    f64 cosine = 0;
+    f64 sine = 0;
+    cosine = ag_hankel_angle_f64(v, x, &sine);
     const f64 size = sqrt_F(0x1.45f306dc9c883p-1 / x);
     return is_y ? size * (p * sine + q * cosine) : size * (p * cosine - q * sine);
 }
@@ -160,6 +193,25 @@ static inline f64 ag_hankel_fraction_f64(f64 m, f64 x, f64 *second)
     }
     *second = q;
     return p;
+}
+
+/* The same as `hankel_fraction` for 0 <= m <= 1 and 2 <= x <= 18: from the end on, where errors fade. The number
+   of terms was fitted. */
+static inline f64 ag_hankel_rest_f64(f64 m, f64 x, f64 *second)
+{
+    f64 re = 0.0;
+    f64 im = 0.0;
+    const f64 square = m * m;
+    for (i32 k = (i32)(5.0 + 90.0 / x); k > 0; k--) {
+        const f64 n = (f64)k;
+        re = 2.0 * x + re;
+        im = 2.0 * n + im;
+        const f64 share = ((n - 0.5) * (n - 0.5) - square) / (re * re + im * im);
+        re = share * re;
+        im = -share * im;
+    }
+    *second = 1.0 + re / x;
+    return -(0.5 + im) / x;
 }
 
 /* (J_v(x), Y_v(x)) for v >= 0 and x > 0. The ratio J_(v + 1) / J_v by its continued fraction, and Y of an order
@@ -242,20 +294,19 @@ static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
     return found * (first / j);
 }
 
-/* J_v(x) for v <= x, or Y_v(x), for x > 18: Hankel's expansion of orders below 2, then the recurrence in the
-   order. The recurrence is stable for both there, and is summed in two parts (DLMF 10.6.1). */
-static inline f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
+/* J or Y of the order `order + count` from those of order and order + 1, in two parts (DLMF 10.6.1). The
+   recurrence is stable for Y, and for J up to the order x. */
+static inline f64 ag_upward_f64(f64 order, i32 count, f64 x, f64 here, f64 above)
 {
-    const f64 n = floor_F(v);
-    f64 order = v - n;
-    f64 a = ag_hankel_pair_f64(order, x, is_y);
-    if (n == 0.0) {
-        return a;
+    if (count == 0) {
+        return here;
     }
-    f64 b = ag_hankel_pair_f64(order + 1.0, x, is_y);
+    f64 a = here;
     f64 a_low = 0.0;
+    f64 b = above;
     f64 b_low = 0.0;
-    for (i32 _ = 0; _ < (i32)n - 1; _++) {
+    const f64 v = order + (f64)count;
+    for (i32 _ = 0; _ < count - 1; _++) {
         order = order + 1.0;
         f64 f = 0;
         f64 f_low = 0;
@@ -266,11 +317,109 @@ static inline f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
         a_low = b_low;
         b = f;
         b_low = f_low;
-        if (fabs_F(b) > 1e+305) {
-            return v - order > 1.5 ? -__builtin_inf() : b;
+        if (!(fabs_F(b) < 1e+305)) {
+            return v - order > 1.5 || b != b ? -__builtin_inf() : b;
         }
     }
     return b;
+}
+
+/* (J_(m + n)(x), J_(m + n + 1)(x)) for 0 <= m < 1, a whole number n, x > 1: J. C. P. Miller's algorithm. The
+   recurrence goes down in two parts from an order where J is below 1e-19. Neumann's series gives the size: (x /
+   2)**m is the sum of (m + 2 k) g(k) J_(m + 2 k)(x) with g(k) = gamma(m + k) / k! (DLMF 10.23.15). */
+static inline f64 ag_downward_f64(f64 m, f64 n, f64 x, f64 *second)
+{
+    const f64 above = x + 15.0 * pow_F(x, 1.0 / 3.0);
+    const f64 beyond = m + n + 25.0;
+    f64 half = floor_F(0.5 * (above > beyond ? above : beyond)) + 1.0;
+    f64 t = 0;
+    f64 t_low = 0;
+    t = ag_divided_parts_f64(2.0, 0.0, x, 0.0, &t_low);
+    f64 d = 0;
+    f64 d_low = 0;
+    d = ag_two_sum_f64(m, 2.0 * half, &d_low);
+    f64 f = 0;
+    f64 f_low = 0;
+    f = ag_times_parts_f64(t, t_low, d, d_low, &f_low);
+    f64 a = 0.0;
+    f64 a_low = 0.0;
+    f64 b = 1e-250;
+    f64 b_low = 0.0;
+    f64 g = 1.0;
+    f64 g_low = 0.0;
+    f64 total = 0.0;
+    f64 total_low = 0.0;
+    f64 first = 0.0;
+    f64 next_ = 0.0;
+    f64 p = 0;
+    f64 p_low = 0;
+    while (half > 0.0) {
+        const f64 k = 2.0 * half;
+        first = k == n ? b : first;
+        next_ = k == n + 1.0 ? b : next_;
+        d = ag_two_sum_f64(m, k, &d_low);
+        p = ag_times_parts_f64(d, d_low, g, g_low, &p_low);
+        p = ag_times_parts_f64(p, p_low, b, b_low, &p_low);
+        total = ag_plus_parts_f64(total, total_low, p, p_low, &total_low);
+        if (half > 1.0) {
+            g = ag_times_parts_f64(g, g_low, half, 0.0, &g_low);
+            d = ag_two_sum_f64(half - 1.0, m, &d_low);
+            g = ag_divided_parts_f64(g, g_low, d, d_low, &g_low);
+        }
+        p = ag_times_parts_f64(f, f_low, b, b_low, &p_low);
+        a = ag_plus_parts_f64(p, p_low, -a, -a_low, &a_low);
+        f = ag_plus_parts_f64(f, f_low, -t, -t_low, &f_low);
+        first = k - 1.0 == n ? a : first;
+        next_ = k == n + 2.0 ? a : next_;
+        p = ag_times_parts_f64(f, f_low, a, a_low, &p_low);
+        b = ag_plus_parts_f64(p, p_low, -b, -b_low, &b_low);
+        f = ag_plus_parts_f64(f, f_low, -t, -t_low, &f_low);
+        half = half - 1.0;
+    }
+    first = n == 0.0 ? b : first;
+    p = ag_times_parts_f64(g, g_low, b, b_low, &p_low);
+    total = ag_plus_parts_f64(total, total_low, p, p_low, &total_low);
+    f64 r = 0;
+    f64 r_low = 0;
+    r = ag_reciprocal_gamma_f64(1.0 + m, &r_low);
+    p = ag_divided_parts_f64(g, g_low, total, total_low, &p_low);
+    const f64 size = (r + r_low) * (p + p_low) * pow_F(0.5 * x, m);
+    *second = size * next_;
+    return size * first;
+}
+
+/* J_v(x) for v <= x, or Y_v(x), for x > 18: Hankel's expansion of orders below 2, then the recurrence upwards. */
+INLINE f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
+{
+    const f64 n = floor_F(v);
+    const f64 order = v - n;
+    return ag_upward_f64(order, (i32)n, x, ag_hankel_pair_f64(order, x, is_y), ag_hankel_pair_f64(order + 1.0, x,
+        is_y));
+}
+
+/* Y_v(x) for v >= 0 and x <= 18, from an order m in [0, 1), or about 0 where x < 2. There by Temme's series, or by
+   J and the logarithmic derivative p + i q of the Hankel function: p J - J' = q Y. */
+static inline f64 ag_y_of_moderate_f64(f64 v, f64 x)
+{
+    const f64 n = x < 2.0 ? floor_F(v + 0.5) : floor_F(v);
+    const f64 m = v - n;
+    f64 y = 0;
+    f64 y1 = 0;
+    if (x < 2.0) {
+        y = ag_jy_pair_f64(m, x, &y1);
+    }
+    else {
+        f64 j = 0;
+        f64 j1 = 0;
+        j = ag_downward_f64(m, 0.0, x, &j1);
+        f64 p = 0;
+        f64 q = 0;
+        p = ag_hankel_rest_f64(m, x, &q);
+        const f64 slope = m / x * j - j1;
+        y = (p * j - slope) / q;
+        y1 = m / x * y - (p * y + q * j);
+    }
+    return ag_upward_f64(m, (i32)n, x, y, y1);
 }
 
 /* Exponent of 1 / J_v(x) and of -Y_v(x) for large v > x, but for the factor in front (DLMF 10.19.3). */
@@ -315,6 +464,11 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
         return ag_debye_wave_f64(v, x, 0);
     }
     f64 j = 0;
+    if (v < 200.0) {
+        f64 _j1 = 0;
+        j = ag_downward_f64(v - floor_F(v), floor_F(v), x, &_j1);
+        return j;
+    }
     f64 _y = 0;
     j = ag_jy_of_order_f64(v, x, &_y);
     return j;
@@ -359,6 +513,9 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
     }
     if (v >= 100000.0 && x - v > 100000.0) {
         return ag_debye_wave_f64(v, x, 1);
+    }
+    if (x <= 18.0) {
+        return ag_y_of_moderate_f64(v, x);
     }
     f64 y = 0;
     ag_jy_of_order_f64(v, x, &y);
@@ -419,7 +576,7 @@ static inline f64 ag_of_negative_order_f64(f64 v, f64 x, i32 is_y)
 }
 
 /* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. For 0 <= v <= 100
-   and x <= 1e3 within 64 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)): near a zero
+   and x <= 1e3 within 8 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)): near a zero
    the absolute error stays, so that the relative one grows without a bound. */
 static inline f64 ag_jv_f64(f64 v, f64 x)
 {

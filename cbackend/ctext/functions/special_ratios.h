@@ -44,6 +44,16 @@ static inline f64 ag_falling_product_f64(f64 x, f64 *second)
     return larger;
 }
 
+/* The same for 1 <= x < 10, rounded at each factor, without a loop of unknown length. */
+INLINE f64 ag_quick_product_f64(f64 x)
+{
+    const f64 low = (x >= 2.0 ? x - 1.0 : 1.0) * (x >= 3.0 ? x - 2.0 : 1.0);
+    const f64 next_ = (x >= 4.0 ? x - 3.0 : 1.0) * (x >= 5.0 ? x - 4.0 : 1.0);
+    const f64 high = (x >= 6.0 ? x - 5.0 : 1.0) * (x >= 7.0 ? x - 6.0 : 1.0);
+    const f64 last = (x >= 8.0 ? x - 7.0 : 1.0) * (x >= 9.0 ? x - 8.0 : 1.0);
+    return low * next_ * (high * last);
+}
+
 /* B(a, b) for 1e-290 <= a, b < 10 in two parts, with a relative error of about 2**-53. */
 static inline f64 ag_beta_of_moderate_f64(f64 a, f64 b, f64 *second)
 {
@@ -95,13 +105,6 @@ INLINE f64 ag_quotient_power_f64(f64 n, f64 n_low, f64 d, f64 d_low, f64 e)
     return pow_F(r, e) * (1.0 + e * (rest / n));
 }
 
-/* log(n / (d + d_low)). */
-INLINE f64 ag_quotient_log_f64(f64 n, f64 d, f64 d_low)
-{
-    const f64 r = n / d;
-    return ag_log_f64(r) + (__builtin_fma(-r, d, n) - r * d_low) / n;
-}
-
 /* 1 / gamma(a) for 0 < a < 10. */
 static inline f64 ag_short_reciprocal_f64(f64 a)
 {
@@ -151,9 +154,16 @@ INLINE f64 ag_log_beta_of_large_f64(f64 a, f64 b)
     f64 s = 0;
     f64 s_low = 0;
     s = ag_two_sum_f64(a, b, &s_low);
-    const f64 rest = ag_stirling_f64(a) + ag_stirling_f64(b) - ag_stirling_f64(s) + 0x1.d67f1c864beb5p-1 - 0.5 *
-        ag_log_f64(b);
-    return (a - 0.5) * ag_quotient_log_f64(a, s, s_low) + (b * ag_quotient_log_f64(b, s, s_low) + rest);
+    const f64 per_a = 1.0 / a;
+    const f64 per_b = 1.0 / b;
+    const f64 per_s = 1.0 / s;
+    const f64 p = a * per_s;
+    const f64 p_log = ag_log_f64(p) + (__builtin_fma(-p, s, a) - p * s_low) * per_a;
+    const f64 q = b * per_s;
+    const f64 q_log = ag_log_f64(q) + (__builtin_fma(-q, s, b) - q * s_low) * per_b;
+    const f64 rest = ag_stirling_of_f64(per_a) + ag_stirling_of_f64(per_b) - ag_stirling_of_f64(per_s) +
+        0x1.d67f1c864beb5p-1 - 0.5 * ag_log_f64(b);
+    return (a - 0.5) * p_log + (b * q_log + rest);
 }
 
 /* x**a exp(-x) / gamma(a + 1) for a > 0, x > 1e-300; 0 where a power is too small or too large for that. */
@@ -187,8 +197,8 @@ static inline f64 ag_short_gamma_factor_f64(f64 a, f64 x)
     return size + size * ag_expm1_f64(d_low - ag_stirling_f64(a));
 }
 
-/* x**a y**b / B(a, b) for x + y = 1; 0 where a power is too small or too large for that. */
-static inline f64 ag_short_beta_factor_f64(f64 a, f64 b, f64 x, f64 x_low, f64 y, f64 y_low)
+/* x**a y**b / B(a, b) for x + y = 1; 0 where a power is too small or too large for that. `whole`: 0, or B(a, b). */
+static inline f64 ag_short_beta_factor_f64(f64 a, f64 b, f64 x, f64 x_low, f64 y, f64 y_low, f64 whole, f64 whole_low)
 {
     if (a > 100000000.0 || b > 100000000.0) {
         return 0.0;
@@ -237,9 +247,9 @@ static inline f64 ag_short_beta_factor_f64(f64 a, f64 b, f64 x, f64 x_low, f64 y
     if (size < 1e-280 || small < 1e-100) {
         return 0.0;
     }
-    f64 whole = 0;
-    f64 whole_low = 0;
-    whole = ag_beta_of_moderate_f64(a, b, &whole_low);
+    if (whole == 0.0) {
+        whole = ag_beta_of_moderate_f64(a, b, &whole_low);
+    }
     return size / whole * (1.0 - whole_low / whole);
 }
 
@@ -258,17 +268,16 @@ static inline f64 ag_short_log_beta_f64(f64 a, f64 b)
         return ag_log_beta_of_large_f64(a, b);
     }
     const f64 s = a + b;
-    p = ag_short_reciprocal_f64(a);
-    p_low = 0.0;
-    if (a < 1.0) {
-        f64 r = 0;
-        f64 r_low = 0;
-        r = ag_reciprocal_gamma_f64(a + 1.0, &r_low);
-        p_low = __builtin_fma(a, r, -p) + a * r_low;
-    }
+    f64 r = 0;
+    f64 r_low = 0;
+    r = ag_reciprocal_gamma_f64(a - floor_F(a) + 1.0, &r_low);
+    p = a < 1.0 ? a * r : r / ag_quick_product_f64(a);
+    p_low = a < 1.0 ? __builtin_fma(a, r, -p) + a * r_low : 0.0;
     const f64 first = ag_log_f64(p) + p_low / p;
-    const f64 second = a * ag_log_f64(s) + ((b - 0.5) * ag_log1p_f64(a / b) - a + (ag_stirling_f64(s) -
-        ag_stirling_f64(b)));
-    total = first + second;
-    return fabs_F(total) > 0.25 * fabs_F(first) ? -total : 0.0;
+    const f64 rest = (b - 0.5) * ag_log1p_f64(a / b) - a + (ag_stirling_f64(s) - ag_stirling_f64(b));
+    total = first + (a * ag_log_f64(s) + rest);
+    if (fabs_F(total) < 0.6 * fabs_F(first)) {
+        return fabs_F(total) > 0.25 * fabs_F(first) ? -(ag_log_f64(p * pow_F(s, a)) + (p_low / p + rest)) : 0.0;
+    }
+    return -total;
 }

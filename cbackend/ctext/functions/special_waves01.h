@@ -30,14 +30,18 @@
     0x1.068c8fba8fdbap-36, -0x1.85756ecc42925p-36, 0x1.fdffe3ca4f4adp-37, 0x1.e02be92bbda8cp-38, \
     -0x1.8d6d3b2d076c8p-38, -0x1.18ba083be980fp-38, 0x1.73b83ed8501a7p-39
 #define J0_SMALL \
-    0x1.c5c0c9ea32960p-4, -0x1.7eceff8de8f6bp-4, 0x1.2cb1bdc3aa395p-5, -0x1.0295bea41c728p-7, \
-    0x1.15e2188039120p-10, -0x1.97c881e79c5b5p-14, 0x1.b276c86c396dep-18, -0x1.5f679befe8e48p-22, \
-    0x1.be591f9ae164fp-27, -0x1.c9106a6378f22p-32, 0x1.816723221d290p-37, -0x1.108edf874b397p-42, \
-    0x1.475772466b22bp-48
+    0x1.d53e8d99876e7p-5, -0x1.309ab8e4cba18p-4, 0x1.0c8428b928722p-5, -0x1.e362f8d0b5d58p-8, \
+    0x1.09a87b4aa43b0p-10, -0x1.8adf23edad386p-14, 0x1.a8151133adfbep-18, -0x1.58d6c0f41422ep-22, \
+    0x1.b7a52da2fa8cfp-27, -0x1.c36cef70f36c2p-32, 0x1.7d6d1e95a0c3fp-37, -0x1.0de78ba18fb93p-42, \
+    0x1.449e5e91620ccp-48, -0x1.50265969e5097p-54
 #define J1_SMALL \
-    0x1.30fa4e9ac9b89p-5, -0x1.3867a696c1b63p-6, 0x1.5731e950e66abp-8, -0x1.c55725e2820aap-11, \
-    0x1.8c0b90974c0dbp-14, -0x1.ea41fe867c76dp-18, 0x1.c41a668686185p-22, -0x1.428b4aa85c76fp-26, \
-    0x1.6ea2edd7de588p-31, -0x1.53d92504be0cdp-36, 0x1.0617683536184p-41, -0x1.54e22cc582ca4p-47
+    0x1.041c9423ec767p-6, -0x1.acf566aaededbp-7, 0x1.15e32ff822fa4p-8, -0x1.8bf87b5439002p-11, \
+    0x1.686a2a3c3f229p-14, -0x1.c95360babe447p-18, 0x1.ac92400b19962p-22, -0x1.35278ce0805bdp-26, \
+    0x1.623701dae0852p-31, -0x1.4a45c53b4bb73p-36, 0x1.ff29dde960f65p-42, -0x1.4da780930ab56p-47, \
+    0x1.74adbaf31bcb6p-53, -0x1.67bb6a4f8cd73p-59
+#define J0_TINY \
+    0.25, -0x1.0000000000000p-6, 0x1.c71c71c71c71cp-12, -0x1.c71c71c71c71cp-18, 0x1.23456789abcdfp-24, \
+    -0x1.02e85c0898b71p-31, 0x1.522a43f65486ap-39
 #define Y0_SMALL \
     0x1.ef5591b23addcp-2, -0x1.bb0a20bc8fa17p-2, -0x1.e1dec550e2063p-2, 0x1.8dd73e3860a7fp-2, \
     -0x1.c8c5dcec55175p-4, 0x1.20efffecdb202p-6, -0x1.d898823c280f9p-10, 0x1.1084623b5261ap-13, \
@@ -72,10 +76,14 @@ INLINE f64 ag_j_of_01_f64(f64 x, i32 is_1)
 {
     const f64 a = x < 5.0 ? x : 5.0;
     const f64 t = a * a;
-    const f64 u = 0.08 * t - 1.0;
+    const f64 u = __builtin_fma(0.08, t, -1.0);
     POLYNOMIAL(f64, rest0, u, J0_SMALL);
     POLYNOMIAL_AGAIN(f64, rest1, u, J1_SMALL);
-    const f64 near = is_1 ? a * (0.5 - t * rest1) : 1.0 - t * rest0;
+    const f64 half = (0x1.ea75575af6f09p+1 - a + (-0x1.60155a9d1b256p-53)) * (0x1.ea75575af6f09p+1 + a) * rest1;
+    POLYNOMIAL(f64, first_terms, t, J0_TINY);
+    const f64 root_part = (0x1.33d152e971b40p+1 - a + (-0x1.0f539d7da258ep-53)) * (0x1.33d152e971b40p+1 + a) * rest0;
+    const f64 whole = a < 0.5 ? 1.0 - t * first_terms : root_part;
+    const f64 near = is_1 ? a * half : whole;
     const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 0);
     return x < 5.0 ? near : x == __builtin_inf() ? __builtin_nan("") : far;
 }
@@ -85,40 +93,44 @@ INLINE f64 ag_y_of_01_f64(f64 x, i32 is_1)
 {
     const f64 a = x < 5.0 ? x : 5.0;
     const f64 t = a * a;
-    const f64 u = 0.08 * t - 1.0;
+    const f64 u = __builtin_fma(0.08, t, -1.0);
     POLYNOMIAL(f64, rest0, u, J0_SMALL);
     POLYNOMIAL_AGAIN(f64, rest1, u, J1_SMALL);
     POLYNOMIAL_AGAIN(f64, more0, u, Y0_SMALL);
     POLYNOMIAL_AGAIN(f64, more1, u, Y1_SMALL);
     const f64 logarithm = 0x1.45f306dc9c883p-1 * ag_log_f64(a);
-    const f64 first = a * (logarithm * (0.5 - t * rest1) + more1) - 0x1.45f306dc9c883p-1 / a;
-    const f64 near = is_1 ? first : logarithm * (1.0 - t * rest0) + more0;
+    const f64 half = (0x1.ea75575af6f09p+1 - a + (-0x1.60155a9d1b256p-53)) * (0x1.ea75575af6f09p+1 + a) * rest1;
+    const f64 first = a * (logarithm * half + more1) - 0x1.45f306dc9c883p-1 / a;
+    POLYNOMIAL(f64, first_terms, t, J0_TINY);
+    const f64 root_part = (0x1.33d152e971b40p+1 - a + (-0x1.0f539d7da258ep-53)) * (0x1.33d152e971b40p+1 + a) * rest0;
+    const f64 whole = a < 0.5 ? 1.0 - t * first_terms : root_part;
+    const f64 near = is_1 ? first : logarithm * whole + more0;
     const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 1);
     return x < 0.0 ? __builtin_nan("") : x == 0.0 ? -__builtin_inf() : x < 5.0 ? near : x == __builtin_inf() ?
         __builtin_nan("") : far;
 }
 
-/* The Bessel function of the first kind and order 0, within 16 ulp of the envelope sqrt(2 / (pi x)). */
+/* The Bessel function of the first kind and order 0, within 8 ulp of the envelope sqrt(2 / (pi x)). */
 INLINE f64 ag_j0_f64(f64 x)
 {
     return x != x ? x : ag_j_of_01_f64(fabs_F(x), 0);
 }
 
-/* The Bessel function of the first kind and order 1, within 16 ulp of the envelope. */
+/* The Bessel function of the first kind and order 1, within 8 ulp of the envelope. */
 INLINE f64 ag_j1_f64(f64 x)
 {
     const f64 size = ag_j_of_01_f64(fabs_F(x), 1);
     return x != x || x == 0.0 ? x : x < 0.0 ? -size : size;
 }
 
-/* The Bessel function of the second kind and order 0, within 16 ulp of the envelope; NaN for x < 0. Near its zero
+/* The Bessel function of the second kind and order 0, within 8 ulp of the envelope; NaN for x < 0. Near its zero
    below 1 the absolute error is at most 4e-16. */
 INLINE f64 ag_y0_f64(f64 x)
 {
     return x != x ? x : ag_y_of_01_f64(x, 0);
 }
 
-/* The Bessel function of the second kind and order 1, within 16 ulp of the envelope; NaN for x < 0. */
+/* The Bessel function of the second kind and order 1, within 8 ulp of the envelope; NaN for x < 0. */
 INLINE f64 ag_y1_f64(f64 x)
 {
     return x != x ? x : ag_y_of_01_f64(x, 1);

@@ -326,7 +326,7 @@ VALUES = {
 }  # fmt: skip
 WIDE = {
     "kve_by_order": 64, "kv_by_order": 64, "iv_by_order": 200, "j0": 200, "j1": 200, "y0": 200, "y1": 200, "jv": 200,
-    "yv": 200, "dawsn": 16, "owens_t": 16, "hyp1f1": 500, "hyp2f1": 500, "gammainc_by_a": 64, "betaincc": 32,
-    "betainc": 32, "betainc_by_a": 5000, "betainc_by_b": 5000, "vonmises_cdf": 1e7, "struve": 64,
+    "yv": 200, "dawsn": 16, "owens_t": 16, "betaincc": 32, "betainc": 32,
+    "vonmises_cdf": 1e7, "struve": 64,
 }  # fmt: skip
 """Bounds in ulp of functions that are not exact to 12: those near zeros, sums of terms that cancel (see docstrings)."""

@@ -367,3 +367,27 @@ def test_incomplete_beta_of_extreme_parameters_is_a_probability():
     lower, upper = ag.function(variables, [T.special.betainc(*variables), T.special.betaincc(*variables)])(a, b, x)
     np.testing.assert_allclose(lower, expected, rtol=1e-12)
     np.testing.assert_allclose(lower + upper, 1, rtol=1e-15)
+
+
+BELOW_0 = [
+    ("beta", -20.3, 2.25, 0.0002689832514825438), ("beta", -3.75, -2.5, 65.84939994301801),
+    ("beta", -7.25, 7.5, 0.2737495254373572), ("beta", -0.5, 1e300, -3.544907701811032e150),
+    ("betaln", -20.3, 2.25, -8.22086144244748),
+    ("betaln", -2.347304336197599, 2.776417104309022, -1.6082123469694893e-05),
+    ("betaln", -18.133496880666783, 0.47758213745625155, 0.00020664126919142466),
+]  # fmt: skip
+"""Values of mpmath, where an operand is below 0; two logarithms are near their zeros."""
+
+
+@pytest.mark.parametrize("name, a, b, exact", BELOW_0)
+def test_beta_functions_below_0(name, a, b, exact):
+    assert ulps(SPECIAL[name].evaluate(np.array(a), np.array(b))[0], exact) <= 12
+    assert ulps(SPECIAL[name].evaluate(np.array(b), np.array(a))[0], exact) <= 12
+
+
+def test_bessel_functions_are_exact_near_zeros():
+    """J is summed in two parts from x = 2 to 18, so its absolute error is far below 1e-16 at floats next to zeros."""
+    x = np.array([2.404825557695773, 5.520078110286311, 11.791534439014281])
+    exact = np.array([-6.10876525973673e-17, -2.7522649432621832e-17, -6.538994895807815e-17])
+    got = SPECIAL["jv"].evaluate(np.zeros(3), x)[0]
+    assert (np.abs(got - exact) < 1e-28).all()
