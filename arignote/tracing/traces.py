@@ -191,13 +191,21 @@ def traced(
         try:
             return trial.traced(structure)
         except Exception as error:
-            if first is None or (way.integers and is_of_trace(first) and not is_of_trace(error)):
-                first = error  # the last way has Python's integers, for which the function itself raises
+            if first is None or (way.integers and _asks_for_integers(first, error)):
+                first = error
             arguments.forget(leaves, objects)
         readings = trial.objects.readings
         ways = [way for way in ways if way.integers or way.differs(readings)]
         if not ways:
             raise first
+
+
+def _asks_for_integers(first: Exception, error: Exception) -> bool:
+    """Whether Python's integers, which gave the second error, are what the first one lacked.
+
+    The second one may also be that of the function itself.
+    """
+    return is_of_trace(first) and (not is_of_trace(error) or "static_argnames" in str(first))
 
 
 class _By(NamedTuple):
