@@ -65,7 +65,7 @@ class Executable(Protocol):
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding: ...
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None: ...
     def watch(
-        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type], lent: Sequence[Any]
     ) -> Callable[[list[Any]], bool] | None: ...
 
 
@@ -115,7 +115,7 @@ class CheckedExecutable:
         return None
 
     def watch(
-        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type], lent: Sequence[Any]
     ) -> Callable[[list[Any]], bool] | None:
         """None: there is no builtin."""
         return None

@@ -63,13 +63,20 @@ typedef struct ag_plain {
     i32 inputs, count, axes;      /* inputs, all arrays, the lengths of all */
 } ag_plain;
 
-/* Elements of a list of another system's objects, whose memory may move between calls. */
+enum { AG_SAMPLES = 4, AG_SAMPLE_WORDS = 4 };
+
+/* Elements of a list of another system's objects, whose memory may move between calls, and be written to. */
 typedef struct ag_watch {
     void *(*memory)(object *it);  /* where an object of one of these types has its elements */
     const void *types[2];
     const i64 *places;            /* in the list */
     void *const *expected;        /* addresses */
     i64 count;
+    const i32 *const *writes;     /* where the other system counts the writes to some of them */
+    const i32 *written;           /* the counts that are expected */
+    const char *const *samples;   /* AG_SAMPLES of each of these, `steps` bytes apart, each AG_SAMPLE_WORDS of 8 bytes */
+    const i64 *steps, *kept;      /* `kept`: the words that are expected */
+    i64 lent;
     object *yes, *no;
 } ag_watch;
 

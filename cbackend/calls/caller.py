@@ -176,12 +176,10 @@ class Caller:
             return None
         return self._native_unit()
 
-    def watch(
-        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
-    ) -> Callable[[list[Any]], bool] | None:
+    def watch(self, *watched: Any) -> Callable[[list[Any]], bool] | None:
         """Return a builtin that watches the memory of objects in a list; see `native_watch`."""
         native = self._native_unit()
-        return None if native is None else native_watch(native, places, expected, memory, types)
+        return None if native is None else native_watch(native, *watched)
 
     def _native_unit(self) -> Library | None:
         """Return the library of builtins; None if the toolchain fails."""

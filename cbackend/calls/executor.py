@@ -167,10 +167,11 @@ class Executable:
         return caller.native_bound(binding.inputs, binding.outputs, result, other)
 
     def watch(
-        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
-    ) -> Callable[[list[Any]], bool] | None:
-        """Return a builtin: whether elements of a list have their memory at expected addresses; see `native_watch`."""
-        return self._caller.watch(places, expected, memory, types)
+        self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type],
+        lent: Sequence[tuple[int, int, np.ndarray, np.ndarray]],
+    ) -> Callable[[list[Any]], bool] | None:  # fmt: skip
+        """Return a builtin: whether elements of a list have their memory, and values in it; see `native_watch`."""
+        return self._caller.watch(places, expected, memory, types, lent)
 
     @cached_property
     def c_file(self) -> CFile:

@@ -134,23 +134,38 @@ def native_bound(
 
 
 def native_watch(
-    native: Library, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type]
-) -> Callable[[list[Any]], bool] | None:
-    """Return a builtin: whether the elements of a list at these places have their memory at the expected addresses.
+    native: Library, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type],
+    lent: Sequence[tuple[int, int, np.ndarray, np.ndarray]],
+) -> Callable[[list[Any]], bool] | None:  # fmt: skip
+    """Return a builtin: whether elements of a list have their memory at the expected addresses, with its values.
 
     `memory`: the address of a C function that gives the memory of an object of one or two `types`; for another type
-    the answer is False.  None where objects of this Python have another layout.
+    the answer is False.  `lent`: for memory that must keep its values, the address of a count of the writes to it, and
+    the expected count; some of its words, an array over it, and what they must be.  None where objects of this Python
+    have another layout.
     """
     if not layouts_hold():
         return None
-    watch = ffi.new("ag_watch *")
-    alive = ffi.new("i64[]", list(places) or 1), ffi.new("void *[]", [ffi.cast("void *", p) for p in expected] or 1)
-    watch.places, watch.expected, watch.count = *alive, len(places)
+    watch, shape = ffi.new("ag_watch *"), (native.lib.AG_SAMPLES, native.lib.AG_SAMPLE_WORDS)
+    for _, _, words, _ in lent:
+        if words.shape != shape or words.dtype != np.int64 or words.strides[1] != 8:
+            raise ValueError(f"watch: expected int64 samples of {shape}, got {words.dtype}{words.shape}")
+    alive = (
+        ffi.new("i64[]", list(places) or 1),
+        ffi.new("void *[]", [ffi.cast("void *", p) for p in expected] or 1),
+        ffi.new("i32 *[]", [ffi.cast("i32 *", count) for count, *_ in lent] or 1),
+        ffi.new("i32[]", [written for _, written, _, _ in lent] or 1),
+        ffi.new("char *[]", [ffi.cast("char *", words.ctypes.data) for _, _, words, _ in lent] or 1),
+        ffi.new("i64[]", [words.strides[0] for _, _, words, _ in lent] or 1),
+        ffi.new("i64[]", [word for *_, kept in lent for word in kept.ravel().tolist()] or 1),
+    )
+    watch.places, watch.expected, watch.writes, watch.written, watch.samples, watch.steps, watch.kept = alive
+    watch.count, watch.lent = len(places), len(lent)
     watch.memory = ffi.cast(ffi.typeof(watch.memory), memory)
     for k in range(2):
         watch.types[k] = ffi.cast("void *", id(types[k % len(types)]))
     watch.yes, watch.no = ffi.cast("object *", id(True)), ffi.cast("object *", id(False))
-    return builtin(methods_of(native).watch, (int(ffi.cast("intptr_t", watch)), watch, alive, tuple(types)))
+    return builtin(methods_of(native).watch, (int(ffi.cast("intptr_t", watch)), watch, alive, tuple(types), lent))
 
 
 def builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:

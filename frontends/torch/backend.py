@@ -22,7 +22,7 @@ from ...ops.core.shared import Container, SharedVariable
 from ...ops.core.tensor import TensorVariable, as_tensor
 from ...ops.shapes.specify import specify_shape
 from .building import Conversion, ConversionError
-from .calls import CompiledGraph, Frozen, Given, Held, Known, Number, Permuted, Whole, runner
+from .calls import CompiledGraph, Expanded, Frozen, Given, Held, Known, Number, Permuted, Whole, runner
 from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, require_plain, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
@@ -220,6 +220,10 @@ class _Build:
             elif not isinstance(node.meta["val"], torch.Tensor):
                 outputs.append(value)
                 results.append(Number())
+            elif self.phase == "inference" and (repeated := _repeated(node.meta["val"])):
+                first = (slice(0, 1 if k in repeated.axes else None) for k in range(value.ndim))
+                outputs.append(as_tensor(value)[tuple(first)])
+                results.append(repeated)
             else:
                 order = _order(node.meta["val"])
                 ordered = order == list(range(len(order)))
@@ -243,6 +247,13 @@ def _order(value: torch.Tensor) -> list[int]:
     moving = [k for k in range(len(strides)) if sizes[k] != 1]
     ordered = iter(sorted(moving, key=lambda k: -strides[k]))
     return [next(ordered) if sizes[k] != 1 else k for k in range(len(strides))]
+
+
+def _repeated(value: torch.Tensor) -> Expanded | None:
+    """Return how a result is made that repeats elements along axes, as `expand` and `meshgrid` give; None if none."""
+    sizes, strides = list[Any](value.shape), list[Any](value.stride())
+    axes = [k for k, (n, s) in enumerate(zip(sizes, strides, strict=True)) if type(s) is int and s == 0 and n != 1]
+    return Expanded(axes, sizes) if axes and all(type(n) is int and n for n in sizes) else None
 
 
 def _static_places(count: int) -> set[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -12,15 +11,7 @@ import torch
 
 from ...ops.core.shared import Container
 from .dtypes import array_of
-
-pointer_of = torch.Tensor.data_ptr
-version_of = operator.attrgetter("_version")
-LENT_BYTES = 2**16
-"""The least size of a parameter that a frozen graph reads in the module's memory.
-
-A call compares the version of each and some of its numbers, in 0.2 us; a kernel needs far longer for so many bytes."""
-SAMPLES = 16
-"""Numbers of a parameter, at equal distances, that a call compares: PyTorch counts no write by NumPy or `.data`."""
+from .watching import LENT_BYTES, lent, unchanged
 
 
 class CompiledGraph:
@@ -196,32 +187,25 @@ class _Watch:
         self.read = None
         for h in self.held:
             h.take(args[h.place])
-        holds = _never if any(h.is_copy for h in self.held) else same_memory(self.function, self.held)
+        holds = _never if any(h.is_copy for h in self.held) else self._same_memory()
         self.read = _Read(holds, [h.home for h in self.held])
+
+    def _same_memory(self) -> Callable[[list[Any]], bool]:
+        return unchanged(self.function.executable, [h.place for h in self.held], [h.pointer for h in self.held])
 
 
 class _Snapshot(NamedTuple):
     """A function with constant parameters, for the tensors that hold them.
 
-    `holds`: whether a call gives these tensors; `tensors`: all of them, whose memory stays theirs; `lent`: those whose
-    memory the function may read; `versions`: PyTorch's counts of the writes to them; `samples`: some numbers of each,
-    in their memory; `numbers`: the bytes of these.
+    `holds`: whether a call gives these tensors; `serves`: whether it does, with the values that those had whose memory
+    the function reads; `tensors`: all of them, whose memory stays theirs; `lent`: those whose memory may be read.
     """
 
     holds: Callable[[list[Any]], bool]
+    serves: Callable[[list[Any]], bool]
     run: Callable[[list[Any]], Any]
     tensors: list[torch.Tensor]
     lent: list[torch.Tensor]
-    versions: list[int]
-    samples: list[np.ndarray]
-    numbers: bytes
-
-    def serves(self, args: list[Any]) -> bool:
-        """Return whether a call gives these tensors, with the values that they had."""
-        return self.holds(args) and (not self.lent or self._is_unchanged())
-
-    def _is_unchanged(self) -> bool:
-        return [*map(version_of, self.lent)] == self.versions and _bytes_of(self.samples) == self.numbers
 
 
 class Frozen:
@@ -253,49 +237,21 @@ class Frozen:
         for h in self.held:
             h.take(args[h.place])
         of_module = [] if self.borrow else [h for h in self.held if h.is_lent(args[h.place])]
-        lent, samples = [args[h.place].detach() for h in of_module], [_sample(h.home) for h in of_module]
-        versions, numbers = [*map(version_of, lent)], _bytes_of(samples)
+        watched = [lent(args[h.place], h.home) for h in of_module]
         for h in self.held:
             if not (self.borrow or h.is_copy or h.is_lent(args[h.place])):
                 h.container.value = h.home.copy()
+        places, pointers = [h.place for h in self.held], [h.pointer for h in self.held]
         function, run = self.freeze()
         tensors = [args[h.place].detach() for h in self.held]
-        made = _Snapshot(same_memory(function, self.held), run, tensors, lent, versions, samples, numbers)
+        holds, serves = (unchanged(function.executable, places, pointers, some) for some in ((), watched))
+        made = _Snapshot(holds, serves, run, tensors, [each.tensor for each in watched])
         self.known = [*self.known, made]
         return made
 
 
-def _sample(values: np.ndarray) -> np.ndarray:
-    """Return some numbers of an array, as integers in its memory."""
-    words = values.reshape(-1).view(f"u{min(values.itemsize, 8)}")
-    return words[:: max(words.size // SAMPLES, 1)]
-
-
-def _bytes_of(samples: list[np.ndarray]) -> bytes:
-    return np.concatenate(samples).tobytes() if samples else b""
-
-
-def same_memory(function: Any, held: Sequence[Held]) -> Callable[[list[Any]], bool]:
-    """Return whether tensors of a list lie where these do: a builtin, or a function of Python without a C compiler."""
-    places, expected = [h.place for h in held], [h.pointer for h in held]
-    memory = getattr(torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr", None)
-    types = (torch.Tensor, torch.nn.Parameter)
-    found = None if memory is None or not held else function.executable.watch(places, expected, memory, types)
-    if found is not None:
-        return found  # type: ignore[no-any-return]
-    several = _getter(places)
-    return lambda args: [*map(pointer_of, several(args))] == expected
-
-
 def _never(args: list[Any]) -> bool:
     return False
-
-
-def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function from a list to its elements at these places."""
-    if len(places) == 1:
-        return lambda values: (values[places[0]],)
-    return operator.itemgetter(*places) if places else lambda values: ()
 
 
 class Whole:
@@ -313,6 +269,16 @@ class Permuted:
 
     def made(self, values: Any, args: Any) -> Any:
         return torch.from_numpy(np.asarray(next(values))).permute(self.back)
+
+
+class Expanded:
+    """A result that is a tensor whose elements repeat along some axes; our value has one of them."""
+
+    def __init__(self, axes: Sequence[int], shape: Sequence[int]) -> None:
+        self.axes, self.shape = axes, shape
+
+    def made(self, values: Any, args: Any) -> Any:
+        return torch.from_numpy(np.asarray(next(values))).expand(self.shape)
 
 
 class Number:

@@ -132,12 +132,37 @@ def test_a_watch_tells_whether_memory_moved():
     executable = ag.function([x], x + 1).executable
     kinds = (np.ndarray, Subclass)
     address = ctypes.cast(memory, ctypes.c_void_p).value
-    watch = executable.watch([1, 3, 4], [a.ctypes.data for a in (first, second, third)], address, kinds)
+    watch = executable.watch([1, 3, 4], [a.ctypes.data for a in (first, second, third)], address, kinds, ())
     assert watch(given) is True
     others = ([*given[:3], first, third], [*given[:3], [], third], given[:4], (), None)
     assert [watch(other) for other in others] == [False] * 5
     assert watch() is False and watch(given, given) is False and watch(given) is True
-    assert executable.watch([], [], address, kinds)([]) is True
+    assert executable.watch([], [], address, kinds, ())([]) is True
+
+
+def test_a_watch_tells_whether_lent_memory_was_written():
+    memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(lambda it: it.ctypes.data)
+    names, writes = ffi.dlopen(None), np.arange(2, dtype="int32")
+    arrays = [np.zeros((names.AG_SAMPLES, names.AG_SAMPLE_WORDS + 3 * k), "int64") for k in range(2)]
+    samples = [a[:, : names.AG_SAMPLE_WORDS] for a in arrays]
+    lent = [(n.ctypes.data, int(n[0]), s, s.copy()) for n, s in zip(writes.reshape(2, 1), samples, strict=True)]
+    address, x = ctypes.cast(memory, ctypes.c_void_p).value, T.vector("x")
+    executable = ag.function([x], x + 1).executable
+    places = [a.ctypes.data for a in arrays]
+    watch = executable.watch([0, 1], places, address, (np.ndarray,), lent)
+    assert watch(arrays) is True
+    for s in samples:
+        for place in np.ndindex(s.shape):
+            s[place] += 1
+            assert watch(arrays) is False
+            s[place] -= 1
+            assert watch(arrays) is True
+    arrays[1][:, names.AG_SAMPLE_WORDS :] += 1
+    assert watch(arrays) is True
+    writes[1] += 1
+    assert watch(arrays) is False and watch(arrays[::-1]) is False
+    with pytest.raises(ValueError, match=r"watch: expected int64 samples of \(4, 4\)"):
+        executable.watch([0], places[:1], address, (np.ndarray,), [(0, 0, arrays[1], arrays[1])])
 
 
 SMALL = ffi.dlopen(None).AG_SMALL

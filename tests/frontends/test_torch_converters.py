@@ -83,6 +83,24 @@ def factors(a: Any, b: Any, rows: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+def distinct(x: Any, truth: Any, some: Any, of: Any) -> list[Any]:
+    every = {"return_inverse": True, "return_counts": True}
+    return [
+        *torch.unique(x, **every), *torch.unique(truth, return_counts=True), torch.unique(some),
+        *torch.unique(x, dim=1, **every), *torch.unique_consecutive(x, **every), torch.unique_consecutive(some),
+        torch.bincount(of, minlength=9), torch.bincount(of, some[0]),
+    ]  # fmt: skip
+
+
+def combined(x: Any, source: Any, at: Any, rows: Any) -> list[Any]:
+    ways = [(way, own) for way in ("sum", "prod", "mean", "amax", "amin") for own in (True, False)]
+    return [
+        *(x.scatter_reduce(1, at, source, way, include_self=own) for way, own in ways),
+        *(x.index_reduce(0, rows, source[:3], way, include_self=own) for way, own in ways[2:]),
+        *((x * 9).long().scatter_reduce(0, at, (source * 9).long(), way) for way in ("prod", "amax", "amin")),
+    ]  # fmt: skip
+
+
 def operands(name: str) -> tuple[Any, ...]:
     torch.manual_seed(0)
     draw = torch.randn
@@ -97,6 +115,11 @@ def operands(name: str) -> tuple[Any, ...]:
         return some, torch.randint(0, 5, (3, 6)).double(), draw(3, 5) > 0
     if name in ("solutions", "factors"):
         return draw(2, 4, 4), draw(2, 4, 3), draw(2, 3, 4)
+    if name == "combined":
+        return draw(4, 5), draw(4, 5), torch.randint(0, 3, (4, 5)), torch.tensor([1, 3, 1])
+    if name == "distinct":
+        x = torch.randint(0, 3, (4, 6))
+        return x, x > 1, x[:, [0, 0, 1, 1, 2, 3]].float(), x[0]
     if name == "distances":
         return draw(5, 2), draw(4, 2), draw(5, 4), draw(3, 3), draw(4, 3, 2)
     x = draw(2, 3, 5, 6)
@@ -104,7 +127,9 @@ def operands(name: str) -> tuple[Any, ...]:
     return x, draw(2, 3, 10, 12), draw(2, 3, 7, 17), draw(2, 3, 8, 9), draw(2, 3, 2, 3), at
 
 
-@pytest.mark.parametrize("ops", [order, distances, windows, running, solutions, factors], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "ops", [order, distances, windows, running, solutions, factors, distinct, combined], ids=lambda f: f.__name__
+)
 def test_values_are_those_of_pytorch(ops: Any) -> None:
     given = operands(ops.__name__)
     graph = make_fx(ops, decomposition_table=decompositions_of(), tracing_mode="fake")(*given)
@@ -113,6 +138,20 @@ def test_values_are_those_of_pytorch(ops: Any) -> None:
     function = ag.function(inputs, list(conversion.graph(graph, inputs)), on_unused_input="ignore")
     for got, want in zip(function(*map(array_of, given)), ops(*given), strict=True):
         torch.testing.assert_close(torch.as_tensor(np.array(got)), want, equal_nan=True, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_slices_that_equal_their_neighbours_are_dropped(dim: int) -> None:
+    """PyTorch traces a result of another rank for an axis, so nothing is computed with it here."""
+    x = torch.tensor([[1, 1, 2], [1, 1, 2], [3, 1, 2]])
+
+    def ops(x: Any) -> list[Any]:
+        return list(torch.unique_consecutive(x, True, True, dim))
+
+    conversion, inputs = Conversion(strict=True), [TensorVariable(type_of(x))]
+    function = ag.function(inputs, list(conversion.graph(make_fx(ops, tracing_mode="fake")(x), inputs)))
+    for got, want in zip(function(array_of(x)), ops(x), strict=True):
+        assert torch.equal(torch.as_tensor(np.array(got)), want)
 
 
 def test_an_info_that_the_program_reads_is_pytorchs() -> None:

@@ -176,3 +176,35 @@ def test_a_frozen_graph_follows_writes_to_large_parameters() -> None:
         torch.testing.assert_close(compiled(words), net(words))
         net[0].weight.numpy()[:] += 1
         torch.testing.assert_close(compiled(words), net(words))
+
+
+def test_results_that_repeat_elements_have_the_strides_of_eager_mode() -> None:
+    def grids(x: Any, y: Any) -> Any:
+        return *torch.meshgrid(x, y, indexing="ij"), *torch.meshgrid(x, y, indexing="xy"), (x * 2).expand(5, 3)
+
+    given = torch.arange(3.0), torch.arange(4.0)
+    for got, want in zip(torch.compile(grids, backend=arignote)(*given), grids(*given), strict=True):
+        assert got.stride() == want.stride() and torch.equal(got, want)
+
+
+def test_experts_multiply_the_rows_that_were_routed_to_them() -> None:
+    """Hugging Face's op, which is defined here if its package is not there."""
+
+    def products(x: Any, weight: Any, offs: Any) -> Any:
+        ends = [0, *offs.tolist()]
+        parts = [x[k:n] @ w for k, n, w in zip(ends, ends[1:], weight, strict=False)]
+        return torch.cat([*parts, x.new_zeros(len(x) - ends[-1], weight.shape[2])])
+
+    name = "transformers::grouped_mm_fallback"
+    torch.manual_seed(0)
+    x, weight, offs = torch.randn(9, 3), torch.randn(4, 3, 5), torch.tensor([2, 2, 7, 8])
+    try:
+        op = torch.ops.transformers.grouped_mm_fallback
+    except AttributeError:
+        op = torch.library.custom_op(
+            name, products, mutates_args=(), schema="(Tensor x, Tensor weight, Tensor offs) -> Tensor"
+        )
+        op.register_fake(lambda x, weight, offs: x.new_empty(x.shape[0], weight.shape[2]))
+    compiled = torch.compile(op, backend=arignote, options={"strict": True})
+    for rows in (offs, offs * 0, offs + 1):
+        torch.testing.assert_close(compiled(x, weight, rows), products(x, weight, rows))

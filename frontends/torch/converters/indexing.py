@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -224,13 +225,45 @@ def masked_select(call: Call, x: Any, mask: Any) -> Any:
 def scatter_reduce(
     call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
-    """Sums and means; the other reductions run in PyTorch."""
-    if reduce not in ("sum", "mean") or x.ndim == 0 or index.ndim == 0 or (reduce == "mean" and x.type.kind != "f"):
+    if x.ndim == 0 or index.ndim == 0:
         return NotImplemented
     index = as_dtype(index, "int64")
-    place = _along(index, dim % x.ndim)
     source = as_dtype(source, x.dtype)[tuple(slice(None, n) for n in lengths(index))]
-    start = x if include_self else T.set_subtensor(x[place], T.zeros_like(source))
+    return _reduced(x, _along(index, dim % x.ndim), source, reduce, include_self)
+
+
+@converter("aten.index_reduce")
+def index_reduce(
+    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    if x.ndim == 0 or index.ndim == 0:
+        return NotImplemented
+    place = (*(slice(None),) * (dim % x.ndim), as_dtype(index, "int64"))
+    return _reduced(x, place, as_dtype(source, x.dtype), reduce, include_self)
+
+
+_COMBINING = {"prod": T.mul, "amax": T.maximum, "amin": T.minimum}
+
+
+def _identity(reduce: str, x: Any) -> float:
+    """Return the number that changes no other one when both are combined."""
+    if reduce in ("amax", "amin") and x.type.kind != "f":
+        return int(getattr(np.iinfo(x.dtype), "min" if reduce == "amax" else "max"))
+    return {"prod": 1, "amax": -math.inf, "amin": math.inf}.get(reduce, 0)
+
+
+def _reduced(x: Any, place: tuple[Any, ...], source: Any, reduce: str, include_self: bool) -> Any:
+    """Return x with all numbers for a place combined there, with the one that is there or without it.
+
+    Means of integers and products or extrema of truth values run in PyTorch.
+    """
+    kind = x.type.kind
+    if (reduce == "mean" and kind != "f") or (reduce in _COMBINING and kind not in "fiu"):
+        return NotImplemented
+    identity = number(_identity(reduce, x), x)
+    start = x if include_self else T.set_subtensor(x[place], T.broadcast_to(identity, lengths(source)))
+    if reduce in _COMBINING:
+        return T.combine_subtensor(start[place], source, _COMBINING[reduce])
     total = T.inc_subtensor(start[place], source)
     if reduce == "sum":
         return total

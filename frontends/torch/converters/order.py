@@ -171,3 +171,47 @@ def _least_of_bins(low: Any, high: Any, bins: int) -> np.ndarray:
         inside = np.trunc((x - low) * low.dtype.type(bins) / (high - low)) >= np.arange(1, bins)
         first, last = np.where(inside, first, middle + 1), np.where(inside, middle, last)
     return ranked(last).view(low.dtype)
+
+
+# --- distinct elements
+@converter("aten._unique2", "aten._unique")
+def unique(call: Call, x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """In ascending order, as PyTorch gives them also where it promises none; each NaN is distinct."""
+    found = T.unique(x, return_inverse=True, return_counts=True, equal_nan=x.type.kind != "f")
+    return _asked(found, return_inverse, return_counts)[: len(call.value)]
+
+
+@converter("aten.unique_dim")
+def unique_dim(call: Call, x: Any, dim: int, sorted: bool = True, inverse: bool = False, counts: bool = False) -> Any:
+    found = T.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    return _asked(found, inverse, counts)
+
+
+@converter("aten.unique_consecutive", "aten.unique_dim_consecutive")
+def unique_consecutive(call: Call, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of equal neighbours, or of equal slices along an axis that is given, the first one is kept."""
+    names = [a.name for a in call.node.target._schema.arguments[1:]]
+    given = dict(zip(names, args, strict=False)) | kwargs
+    dim = given.get("dim")
+    rows = T.reshape(x, (-1,)) if dim is None else T.moveaxis(x, dim, 0)
+    count = lengths(rows)[0]
+    unlike = T.ne(rows[1:], rows[:-1])
+    unlike = T.any(unlike, axis=tuple(range(1, rows.ndim))) if rows.ndim > 1 else unlike
+    begins = T.concatenate([T.ones((T.minimum(count, 1),), "bool"), unlike])
+    at = T.nonzero(begins)[0]
+    values = rows[at] if dim is None else T.moveaxis(rows[at], 0, dim)
+    inverse = T.cumsum(as_dtype(begins, "int64"), 0) - 1
+    inverse = T.reshape(inverse, lengths(x)) if dim is None else inverse
+    ends = T.concatenate([at, T.reshape(T.cast(count, "int64"), (1,))])[1:]
+    return _asked((values, inverse, ends - at), given.get("return_inverse"), given.get("return_counts"))
+
+
+def _asked(found: Any, inverse: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """Return values, positions and counts, with empty vectors in the place of those that nobody asked for."""
+    none = T.zeros((0,), "int64")
+    return found[0], found[1] if inverse else none, found[2] if counts else none
+
+
+@converter("aten.bincount")
+def bincount(call: Call, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    return as_dtype(T.bincount(x, weights, known(minlength)), call.dtype)

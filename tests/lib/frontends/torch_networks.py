@@ -19,13 +19,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch.utils import _pytree as pytree
 from torch_zoo import TABLE, Network
 
 from arignote import from_torch
 
 NEAR = 1e-4
 """The largest difference, in units of the largest value."""
+MOVED = 1e-2
+"""The least change of a result by another input, in units of the largest value: less says nothing of the layers."""
 BEGIN, END = "<!-- networks that were tried -->", "<!-- end of the networks -->"
+
+
+_PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd)
 
 
 class Result(NamedTuple):
@@ -43,23 +49,74 @@ class Result(NamedTuple):
 
 
 def difference(network: Network, **options: Any) -> tuple[float, tuple[str, ...]]:
-    """Return the largest difference, in units of the largest value, and the remarks on ops that PyTorch runs."""
+    """Return the largest difference, in units of the largest value, and the remarks on ops that PyTorch runs.
+
+    Raises AssertionError for a network whose results hardly depend on its input.
+    """
     module, args, named = network
     module = module.eval()
     with torch.no_grad():
+        vary(module)
+        calibrate(module, args, named)
+        wanted = _leaves(module, args, named)
+        others = _leaves(module, *pytree.tree_map(_another, (args, named)))
+        moved = max((away(a, b) for a, b in zip(others, wanted, strict=True) if a.shape == b.shape), default=math.inf)
+        assert moved >= MOVED, f"another input changes the results by {moved:.0e} of the largest value"
         made = from_torch(module, args, named, **options)
-        torch.manual_seed(1)
-        found = torch.utils._pytree.tree_leaves(made(*args, **named))
-        torch.manual_seed(1)
-        wanted = torch.utils._pytree.tree_leaves(module(*args, **named))
-    worst = 0.0
-    for a, b in zip(found, wanted, strict=True):
-        if isinstance(b, torch.Tensor) and b.numel():
-            a, b = a.double(), b.double()
-            unlike = not torch.equal(torch.isfinite(a), torch.isfinite(b)) or not bool(torch.isfinite(b).any())
-            near = torch.nan_to_num(a - b, nan=0.0).abs().max() / torch.nan_to_num(b).abs().max().clamp_min(1e-30)
-            worst = max(worst, math.inf if unlike else float(near))
-    return worst, made.remarks
+        found = _leaves(made, args, named)
+    return max((away(a, b) for a, b in zip(found, wanted, strict=True)), default=0.0), made.remarks
+
+
+def vary(module: torch.nn.Module) -> None:
+    """Let each layer matter: noise where all elements are equal, and weights no smaller than sums of products need."""
+    for value in (*module.parameters(), *(b for b in module.buffers() if b.ndim > 1)):
+        if value.is_floating_point() and value.numel() and bool((value == value.reshape(-1)[0]).all()):
+            value += 0.1 * torch.randn_like(value)
+    for layer in module.modules():
+        weight = getattr(layer, "weight", None) if isinstance(layer, _PRODUCTS) else None
+        if isinstance(weight, torch.nn.Parameter):
+            spread = float(weight.std()) * weight[0].numel() ** 0.5
+            weight /= spread if 0 < spread < 0.5 else 1.0
+
+
+def calibrate(module: torch.nn.Module, args: Any, named: Any) -> None:
+    """Give batch norms the statistics of these arguments: without them, values shrink from layer to layer."""
+
+    def measure(norm: Any, given: tuple[torch.Tensor]) -> None:
+        axes = [k for k in range(given[0].ndim) if k != 1]
+        if norm.running_var is not None and given[0].numel() > given[0].shape[1]:
+            variance, mean = torch.var_mean(given[0], axes)
+            norm.running_mean.copy_(mean)
+            norm.running_var.fill_(float(variance.mean()) + 1e-5)  # of all channels: one that is dead stays small
+
+    norms = [m for m in module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
+    hooks = [m.register_forward_pre_hook(measure) for m in norms]
+    if hooks:
+        _leaves(module, args, named)
+    for hook in hooks:
+        hook.remove()
+
+
+def _leaves(module: Any, args: Any, named: Any) -> list[torch.Tensor]:
+    """Return the tensors among the results of a module."""
+    torch.manual_seed(1)
+    return [v for v in pytree.tree_leaves(module(*args, **named)) if isinstance(v, torch.Tensor) and v.numel()]
+
+
+def _another(value: Any) -> Any:
+    """Return an argument with other values: another draw of numbers, words in the opposite order."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    return torch.rand_like(value) if value.is_floating_point() else value.flip(-1) if value.ndim else value
+
+
+def away(found: torch.Tensor, wanted: torch.Tensor) -> float:
+    """Return the largest difference of two tensors, in units of the largest value of the second."""
+    a, b = found.double(), wanted.double()
+    if not torch.equal(torch.isfinite(a), torch.isfinite(b)) or not bool(torch.isfinite(b).any()):
+        return math.inf
+    near = torch.nan_to_num(a - b, nan=0.0).abs().max() / torch.nan_to_num(b).abs().max().clamp_min(1e-30)
+    return float(near)
 
 
 def result(name: str) -> Result:

@@ -1,14 +1,22 @@
 """Samples of PyTorch's own tests (`OpInfo`), computed by our converters and by PyTorch.
 
-python tests/lib/frontends/torch_ops.py [NAME ...]      counts, and one line for each sample that differs
+python tests/lib/frontends/torch_ops.py [NAME ...] [--dtypes float32 ...] [--most 2] [--mode FAST_RUN]
+python tests/lib/frontends/torch_ops.py --record FILE --seconds 500     go on where the last run of this file ended
+python tests/lib/frontends/torch_ops.py --record FILE --write PAGE      put the counts of a whole run into a page
+
+The first form prints counts, and one line for each sample that differs.  Ops in a record are not run again.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
+import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,8 +74,7 @@ def traced(op: Any, sample: Any) -> Any:
 
 def outcome(op: Any, dtype: torch.dtype, sample: Any, mode: Any) -> Outcome:
     """Return how one sample goes."""
-    label = f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
-    kind = _short(dtype)
+    label, kind = label_of(op), _short(dtype)
     torch.manual_seed(0)
     try:
         graph, tensors, expected = traced(op, sample)
@@ -122,43 +129,117 @@ def _by_place(op: Any, sample: Any, results: Any) -> list[Any]:
 
 def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = DTYPES) -> Iterator[Outcome]:
     """Yield how samples go: at most so many for each op and dtype, spread evenly."""
-    for op in op_db:
-        if (names and op.name not in names) or op.name in UNSET:
+    for op in ops(names):
+        yield from outcomes_of(op, most, mode, dtypes)
+
+
+def ops(names: Any = ()) -> list[Any]:
+    """Return PyTorch's descriptions of these ops, or of all whose results are set."""
+    return [op for op in op_db if op.name not in UNSET and (not names or op.name in names)]
+
+
+def outcomes_of(op: Any, most: int, mode: Any, dtypes: Any = DTYPES) -> Iterator[Outcome]:
+    """Yield how samples of one op go."""
+    for dtype in sorted(op.supported_dtypes("cpu") & set(dtypes), key=str):
+        try:
+            samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
+        except Exception as error:
+            yield Outcome(label_of(op), _short(dtype), UNTRACED, f"no samples: {error}"[:200])
             continue
-        for dtype in sorted(op.supported_dtypes("cpu") & set(dtypes), key=str):
-            try:
-                samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
-            except Exception as error:
-                yield Outcome(op.name, str(dtype), UNTRACED, f"no samples: {error}"[:200])
-                continue
-            step = max(1, len(samples) // most)
-            for sample in samples[::step][:most]:
-                yield outcome(op, dtype, sample, mode)
+        step = max(1, len(samples) // most)
+        for sample in samples[::step][:most]:
+            yield outcome(op, dtype, sample, mode)
+
+
+def label_of(op: Any) -> str:
+    """Return the name of an op, with its variant."""
+    return f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
 
 
 def _short(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def main(names: list[str]) -> None:
+# --- records of runs, a line of JSON for each op
+
+
+def counts_of(found: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the counts of samples of one op, and the samples that differ or fail."""
+    fates = Counter(o.fate for o in found)
+    odd = [[o.fate, o.dtype, o.text] for o in found if o.fate in (DIFFERS, FAILS)]
+    return {**fates, "odd": odd, "eager ops": sorted({o.text.split(" ")[0] for o in found if o.fate == EAGER})}
+
+
+def read(record: Path) -> dict[str, dict[str, Any]]:
+    """Return the counts of each op in a record; the last line of an op counts."""
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    return {row.pop("op"): row for row in map(json.loads, lines)}
+
+
+def go_on(record: Path, seconds: float, most: int, mode: str, names: Sequence[str] = (), dtypes: Any = DTYPES) -> int:
+    """Run the ops that a record lacks, for so many seconds, and return how many it still lacks."""
+    end, known = time.monotonic() + seconds, read(record)
+    left = [op for op in ops(names) if label_of(op) not in known]
+    while left and time.monotonic() < end:
+        op = left.pop(0)
+        row = counts_of(list(outcomes_of(op, most, mode, dtypes)))
+        with record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"op": label_of(op), **row}) + "\n")
+        for fate, dtype, text in row["odd"]:
+            print(fate, label_of(op), dtype, text, flush=True)
+    return len(left)
+
+
+BEGIN, END = "<!-- samples of PyTorch's tests -->", "<!-- end of the samples -->"
+
+
+def sentence(rows: dict[str, dict[str, Any]]) -> str:
+    """Return the figures of a record as a paragraph of the documentation."""
+    total = Counter({f: sum(row.get(f, 0) for row in rows.values()) for f in (EQUAL, EAGER, DIFFERS, FAILS)})
+    count, good = total.total(), total[EQUAL] + total[EAGER]
+    differing = sorted({op for op, row in rows.items() if row["odd"]})
+    text = (
+        f"Of {count:,} samples in PyTorch's own tests (`OpInfo`) that it traces and whose dtypes arrays hold, of "
+        f"{len(rows)} ops and variants, {good:,} equal eager mode ({100 * good / count:.2f} %), {total[EAGER]:,} "
+        f"of them with an op that PyTorch runs. The others, {count - good} samples of "
+        + ", ".join(f"`{op}`" for op in differing)
+        + ", are in the table above."
+    )
+    return "\n".join(wrap(text, 150, break_on_hyphens=False))
+
+
+def page(text: str, rows: dict[str, dict[str, Any]]) -> str:
+    """Return a page with the figures of a record."""
+    head, rest = text.split(BEGIN)
+    return f"{head}{BEGIN}\n\n{sentence(rows)}\n\n{END}{rest.split(END)[1]}"
+
+
+def main() -> None:
     """Print counts, and one line for each sample that differs or fails."""
-    kinds = {d for d in DTYPES if _short(d) in names} or set(DTYPES)
-    most = next((int(n) for n in names if n.isdigit()), 2)
-    names = [n for n in names if n not in map(_short, DTYPES) and not n.isdigit()]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--dtypes", nargs="*", default=[_short(d) for d in DTYPES])
+    parser.add_argument("--most", type=int, default=2, help="samples of each op and dtype")
+    parser.add_argument("--mode", default="NUMPY")
+    parser.add_argument("--record", type=Path, metavar="FILE")
+    parser.add_argument("--seconds", type=float, default=500)
+    parser.add_argument("--write", type=Path, metavar="PAGE")
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
+    if given.write:
+        given.write.write_text(page(given.write.read_text(encoding="utf-8"), read(given.record)), encoding="utf-8")
+        return
+    kinds = {d for d in DTYPES if _short(d) in given.dtypes}
+    if given.record:
+        print("ops left:", go_on(given.record, given.seconds, given.most, given.mode, given.names, kinds))
+        return
     counts: Counter[str] = Counter()
-    eager: Counter[str] = Counter()
-    for found in outcomes(names, most, dtypes=kinds):
+    for found in outcomes(given.names, given.most, given.mode, kinds):
         counts[found.fate] += 1
-        if sum(counts.values()) % 500 == 0:
-            print(dict(counts), flush=True)
-        if found.fate in (DIFFERS, FAILS) or (names and found.fate != EQUAL):
+        if found.fate in (DIFFERS, FAILS) or (given.names and found.fate != EQUAL):
             print(found.fate, found.op, found.dtype, found.text, flush=True)
-        if found.fate == EAGER:
-            eager[found.text.split(" ")[0]] += 1
     print(dict(counts))
-    print(dict(eager.most_common()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
