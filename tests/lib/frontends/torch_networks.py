@@ -87,7 +87,7 @@ def calibrate(module: torch.nn.Module, args: Any, named: Any) -> None:
         if norm.running_var is not None and given[0].numel() > given[0].shape[1]:
             variance, mean = torch.var_mean(given[0], axes)
             norm.running_mean.copy_(mean)
-            norm.running_var.fill_(float(variance.mean()) + 1e-5)  # of all channels: one that is dead stays small
+            norm.running_var.fill_(float(variance.mean()) + 1e-3)  # of all channels: one that is dead stays small
 
     norms = [m for m in module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
     hooks = [m.register_forward_pre_hook(measure) for m in norms]
