@@ -42,6 +42,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
     "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},
     "is_called": {"k": Form("{0}() != 0", Binding.EQUALITY)},
+    **{f"{name}_of_{n}": {"f": call(f"ag_{name}_of_{n}_{{T}}")} for name in ("sum", "product") for n in (2, 4, 8, 16)},
     "pairwise_start": {"p": Form("ag_pairwise_start(&{0})")},
     "pairwise_add": {"p": Form("ag_pairwise_add(&{0}, {1})")},
     "pairwise_total": {"p": Form("ag_pairwise_total(&{0})")},

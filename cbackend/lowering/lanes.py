@@ -3,15 +3,17 @@
     #pragma omp simd reduction(+:total)
     for (i = start; i < stop; i++) { v = x[i]; total = total + v; }
     -->
-    T total_l0[8] = all 0;
+    T total_l0[9] = all 0;
     for (at = start; at < bulk; at += 8)
         #pragma omp simd
         for (lane = 0; lane < 8; lane++) { i = at + lane; v = x[i]; total_l0[lane] = total_l0[lane] + v; }
-    for (i = bulk; i < stop; i++) { v = x[i]; total_l0[0] = total_l0[0] + v; }
-    for (lane) total = total + total_l0[lane];
+    for (i = bulk; i < stop; i++) { v = x[i]; total_l0[8] = total_l0[8] + v; }
+    total = total + (sum_of_8(total_l0) + total_l0[8]);
 
-A sum or product of floats has as many lanes as a vector has elements of its dtype, whatever else the loop computes, and
-whether or not the compiler makes vectors of it.  So it has the same bits alone and in each fused group.  The loop takes
+The lanes are added up as a tree: the upper half to the lower one, again and again.  A sum or product of floats has as
+many lanes as a vector has elements of its dtype, whatever else the loop computes, and whether or not the compiler makes
+vectors of it.  So it has the same bits alone and in each fused group.  The elements behind the last full set of lanes
+have a place of their own: where one was written, a load of the whole vector would have to wait for it.  The loop takes
 as many elements at a time as fill a vector of its narrowest dtype; a sum with fewer lanes adds a part of them after the
 other:
 
@@ -39,6 +41,7 @@ LANES = 16
 """Partial results of a reduction on a device; on the host the most of one whose result no order changes."""
 _COMBINED = {"+": "add", "*": "mul", "|": "bitwise_or", "&": "bitwise_and"}
 _COMPARED = {"max": "gt", "min": "lt"}
+_TREES = {"+": "sum", "*": "product"}
 _START = {"+": 0, "*": 1}
 LANE = ir.index("lane")
 """The index of loops over lanes."""
@@ -136,20 +139,35 @@ class _Lanes:
         s = self._loop
         yield ir.Let(self._bulk.name, self._whole(self._taken))
         for a in self._accumulators:
-            yield ir.Declare(self._array(a), self._dtypes[a.name], self._lanes[a.name])
-        yield from self._started(lambda a: (ir.Store(self._array(a), LANE, self._start(a)),), simd=True)
+            yield ir.Declare(self._array(a), self._dtypes[a.name], self._lanes[a.name] + (a in self._rounded))
+        yield from self._over_lanes(self._rounded, self._emptied, simd=True)
+        yield from (ir.Store(self._array(a), self._behind(a), self._start(a)) for a in self._rounded)
+        yield from self._of_exact(self._emptied, simd=True)
         yield ir.For(self._at.name, s.start, self._bulk, tuple(self._step()), step=self._taken)
         yield from self._remainder()
-        yield from self._started(
+        yield from map(self._total, self._rounded)
+        yield from self._of_exact(
             lambda a: (ir.Assign(a.name, _joined(a, ir.Local(a.dtype, a.name), self._element(a, LANE))),), simd=False
         )
 
-    def _started(self, statements: _OfAccumulator, simd: bool) -> Iterator[ir.Statement]:
-        """Yield loops over all lanes; those of results that no order changes run if there is a whole step at all."""
-        yield from self._over_lanes(self._rounded, statements, simd)
+    def _emptied(self, a: _Accumulator) -> ir.Body:
+        return (ir.Store(self._array(a), LANE, self._start(a)),)
+
+    def _of_exact(self, statements: _OfAccumulator, simd: bool) -> Iterator[ir.Statement]:
+        """Yield loops over all lanes of results that no order changes; they run if there is a whole step at all."""
         exact = [a for a in self._accumulators if a not in self._rounded]
         if exact:
             yield ir.If(ir.less(self._loop.start, self._bulk), tuple(self._over_lanes(exact, statements, simd)))
+
+    def _behind(self, a: _Accumulator) -> ir.Expr:
+        """Return the index of the elements behind the last full set of lanes."""
+        return ir.number(self._lanes[a.name])
+
+    def _total(self, a: _Accumulator) -> ir.Assign:
+        """Return the accumulator with its lanes, joined as a tree."""
+        tree = ir.ScalarOp(f"{_TREES[a.sign]}_of_{self._lanes[a.name]}", a.dtype, (ir.Local(a.dtype, self._array(a)),))
+        lanes = _joined(a, tree, self._element(a, self._behind(a)))
+        return ir.Assign(a.name, _joined(a, ir.Local(a.dtype, a.name), lanes))
 
     def _array(self, a: _Accumulator) -> str:
         return f"{a.name}_l{self._count}"
@@ -224,20 +242,20 @@ class _Lanes:
     # --- the elements that fill no step
 
     def _remainder(self) -> Iterator[ir.Statement]:
-        """Yield the loop over the last elements: those that would fill a sum's lanes go there, others to lane 0.
+        """Yield the loop over the last elements: those that would fill a sum's lanes go there, others behind them.
 
         Results that no order changes take the last elements themselves.
         """
         s = self._loop
         rounded = {a.name: a for a in self._rounded}
-        lanes: dict[str, ir.Expr] = dict.fromkeys(rounded, ir.ZERO)
+        lanes = {name: self._behind(a) for name, a in rounded.items()}
         body: list[ir.Statement] = []
         for number in dict.fromkeys(n for n in self._lanes.values() if n < self._taken):
             end, here = ir.index(f"bulk{self._count}_{number}"), ir.index(f"lane{number}")
             yield ir.Let(end.name, self._whole(number))
             place = ir.ScalarOp("bitwise_and", "int64", (ir.minus(ir.index(s.index), s.start), ir.number(number - 1)))
             inside = ir.less(ir.index(s.index), end)
-            body.append(ir.Let(here.name, ir.ScalarOp("switch", "int64", (inside, place, ir.ZERO))))
+            body.append(ir.Let(here.name, ir.ScalarOp("switch", "int64", (inside, place, ir.number(number)))))
             lanes.update((name, here) for name, n in self._lanes.items() if n == number)
         elements = {name: self._element(a, lanes[name]) for name, a in rounded.items()}
         for found in substituted(s.body, elements):

@@ -18,10 +18,10 @@ from ...ops.networks.functions import AlongAxis
 from ...ops.networks.pooling import Pool
 from ...ops.reductions.cumulative import Cumulative
 from ..ir.kernel import Kernel, Status
-from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index
+from ..ir.loops import ZERO, Body, Const, Expr, For, If, Outlined, Return, Statement, Var, equal, index
 from ..ir.operands import parameter_names
 from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
-from ..ir.walk import pruned
+from ..ir.walk import own_statements, pruned
 from .arrange import arranged, in_vectors
 from .describe import describe
 from .fold import folded_loops
@@ -34,9 +34,9 @@ from .nests.pool import pool_kernel
 from .nests.position import ORDER_OF, POSITIONS
 from .nests.reduce import nest_order, reduction_nest
 from .nests.rows import Rows, row_body, rows_of
-from .nests.short_rows import are_short, short_positions, short_rows
+from .nests.short_rows import are_short, short_positions, short_rows, unfilled_vectors
 from .splitting import splits_of
-from .strips import costly_in_strips
+from .strips import costly_in_strips, is_costly
 from .tiles import tiled
 
 SHORT_FUNCTION = "short"
@@ -122,15 +122,19 @@ def _with_short_rows(rows: Rows, operands: Operands, body: Body, fallible: bool 
 
 
 def _or_short(
-    body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False
-) -> Body:
-    """Return `body`, or the statements for short rows: outlined, to save compile time, unless they may fail."""
+    body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False,
+    unfilled: Expr | None = None,
+) -> Body:  # fmt: skip
+    """Return `body`, or the statements for short rows: outlined, to save compile time, unless they may fail.
+
+    `unfilled`: whether vectors of `body` are not full; it is the faster one for other short rows.
+    """
     if short is None:
         return body
     if not fallible:
         names = parameter_names(rank, operands.outputs, operands.inputs)
         short = (Outlined(SHORT_FUNCTION, names, short),)
-    return (If(are_short(reductions, rank - 1), short, body),)
+    return (If(are_short(reductions, rank - 1, unfilled), short, body),)
 
 
 def _along_kernel(node: Apply) -> _Pieces:
@@ -177,7 +181,15 @@ def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     rows = rows_of(node)
     own = rows.operands()
     same = rows.group.rank == group.rank and (own.outputs, own.inputs) == (operands.outputs, operands.inputs)
-    return _with_short_rows(rows, own, body) if same else body
+    if not same:
+        return body
+    unfilled = None if _are_costly(body) else unfilled_vectors(group.results, operands, group.rank - 1)
+    return _or_short(body, short_rows(rows, own), rows.reductions, own, rows.group.rank, unfilled=unfilled)
+
+
+def _are_costly(body: Body) -> bool:
+    """Whether a loop computes a costly function of floats."""
+    return any(isinstance(s, For) and is_costly(s) for s in own_statements(body))
 
 
 def _answering(body: Body, fallible: bool, guarded: bool) -> Body:

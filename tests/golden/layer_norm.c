@@ -1,5 +1,5 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_bf4962dc6b25db10_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_4b96fce28213d35c_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1)
 {
     const f32 v2 = x1[0];
@@ -21,36 +21,60 @@ static void k_bf4962dc6b25db10_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total0[i0] = 0.0;
         }
-        f32 part0_lanes[2048];
-        for (i64 lane = 0; lane < (n1 < 16 ? 1 : 16); lane++) {
+        f32 part0_lanes[2176];
+        for (i64 lane = 0; lane < (15 < n1 ? 16 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 part0_lanes[lane * 128 + i0] = 0.0f;
             }
         }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part0_lanes[16 * 128 + i0] = 0.0f;
+        }
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f32 *x0_tile_1 = x0_tile + i1 * 128;
             const i64 bulk16 = n1 & -16;
-            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 0;
+            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 16;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 const f32 v0 = x0_tile_1[i0];
                 part0_lanes[lane16 * 128 + i0] = part0_lanes[lane16 * 128 + i0] + v0;
             }
         }
-        #pragma omp simd
-        for (i64 i0 = 0; i0 < 128; i0++) {
-            part0_lanes[i0] = 0.0f + part0_lanes[i0];
-        }
-        for (i64 lane = 1; lane < (n1 < 16 ? 1 : 16); lane++) {
+        for (i64 lane = 0; lane < (15 < n1 ? 8 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                part0_lanes[i0] = part0_lanes[i0] + part0_lanes[lane * 128 + i0];
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 8) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 4 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 4) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 2 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 2) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 1) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[16 * 128 + i0] = part0_lanes[16 * 128 + i0] + part0_lanes[lane * 128 + i0];
             }
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
-            total0[i0] = total0[i0] + (f64)part0_lanes[i0];
+            total0[i0] = total0[i0] + (f64)(0.0f + part0_lanes[16 * 128 + i0]);
         }
         f32 s0[128];
         #pragma omp simd
@@ -64,17 +88,21 @@ static void k_bf4962dc6b25db10_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total1[i0] = 0.0;
         }
-        f32 part1_lanes[2048];
-        for (i64 lane = 0; lane < (n1 < 16 ? 1 : 16); lane++) {
+        f32 part1_lanes[2176];
+        for (i64 lane = 0; lane < (15 < n1 ? 16 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 part1_lanes[lane * 128 + i0] = 0.0f;
             }
         }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part1_lanes[16 * 128 + i0] = 0.0f;
+        }
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f32 *x0_tile_1 = x0_tile + i1 * 128;
             const i64 bulk16 = n1 & -16;
-            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 0;
+            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 16;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 const f32 v5 = s0[i0];
@@ -84,19 +112,39 @@ static void k_bf4962dc6b25db10_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
                 part1_lanes[lane16 * 128 + i0] = part1_lanes[lane16 * 128 + i0] + v8;
             }
         }
-        #pragma omp simd
-        for (i64 i0 = 0; i0 < 128; i0++) {
-            part1_lanes[i0] = 0.0f + part1_lanes[i0];
-        }
-        for (i64 lane = 1; lane < (n1 < 16 ? 1 : 16); lane++) {
+        for (i64 lane = 0; lane < (15 < n1 ? 8 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                part1_lanes[i0] = part1_lanes[i0] + part1_lanes[lane * 128 + i0];
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 8) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 4 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 4) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 2 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 2) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 1) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[16 * 128 + i0] = part1_lanes[16 * 128 + i0] + part1_lanes[lane * 128 + i0];
             }
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
-            total1[i0] = total1[i0] + (f64)part1_lanes[i0];
+            total1[i0] = total1[i0] + (f64)(0.0f + part1_lanes[16 * 128 + i0]);
         }
         f32 s1[128];
         #pragma omp simd
@@ -129,11 +177,11 @@ static void k_bf4962dc6b25db10_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_4b96fce28213d35c(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_bf4962dc6b25db10_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
+        k_4b96fce28213d35c_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];
@@ -145,11 +193,12 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f32 part0 = 0.0f;
                     const i64 bulk0 = block + ((block_end - block) & -16);
-                    f32 part0_l0[16];
+                    f32 part0_l0[17];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 16; lane++) {
                         part0_l0[lane] = -0.0f;
                     }
+                    part0_l0[16] = -0.0f;
                     for (i64 at0 = block; at0 < bulk0; at0 += 16) {
                         #pragma omp simd simdlen(16)
                         for (i64 lane = 0; lane < 16; lane++) {
@@ -160,11 +209,9 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     }
                     for (i64 i1 = bulk0; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1];
-                        part0_l0[0] = part0_l0[0] + v0;
+                        part0_l0[16] = part0_l0[16] + v0;
                     }
-                    for (i64 lane = 0; lane < 16; lane++) {
-                        part0 = part0 + part0_l0[lane];
-                    }
+                    part0 = part0 + (ag_sum_of_16_f32(part0_l0) + part0_l0[16]);
                     total0 = total0 + (f64)part0;
                 }
             } else {
@@ -174,11 +221,12 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     f32 v0_run[128];
                     const f32 *v0_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
                     const i64 bulk1 = block + ((block_end - block) & -16);
-                    f32 part0_l1[16];
+                    f32 part0_l1[17];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 16; lane++) {
                         part0_l1[lane] = -0.0f;
                     }
+                    part0_l1[16] = -0.0f;
                     for (i64 at1 = block; at1 < bulk1; at1 += 16) {
                         #pragma omp simd simdlen(16)
                         for (i64 lane = 0; lane < 16; lane++) {
@@ -189,11 +237,9 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     }
                     for (i64 i1 = bulk1; i1 < block_end; i1++) {
                         const f32 v0 = v0_at[i1 - block];
-                        part0_l1[0] = part0_l1[0] + v0;
+                        part0_l1[16] = part0_l1[16] + v0;
                     }
-                    for (i64 lane = 0; lane < 16; lane++) {
-                        part0 = part0 + part0_l1[lane];
-                    }
+                    part0 = part0 + (ag_sum_of_16_f32(part0_l1) + part0_l1[16]);
                     total0 = total0 + (f64)part0;
                 }
             }
@@ -205,11 +251,12 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f32 part1 = 0.0f;
                     const i64 bulk2 = block + ((block_end - block) & -16);
-                    f32 part1_l2[16];
+                    f32 part1_l2[17];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 16; lane++) {
                         part1_l2[lane] = -0.0f;
                     }
+                    part1_l2[16] = -0.0f;
                     for (i64 at2 = block; at2 < bulk2; at2 += 16) {
                         #pragma omp simd simdlen(16)
                         for (i64 lane = 0; lane < 16; lane++) {
@@ -224,11 +271,9 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                         const f32 v1 = x0_0[i1];
                         const f32 v4 = v1 - v3;
                         const f32 v5 = v4 * v4;
-                        part1_l2[0] = part1_l2[0] + v5;
+                        part1_l2[16] = part1_l2[16] + v5;
                     }
-                    for (i64 lane = 0; lane < 16; lane++) {
-                        part1 = part1 + part1_l2[lane];
-                    }
+                    part1 = part1 + (ag_sum_of_16_f32(part1_l2) + part1_l2[16]);
                     total1 = total1 + (f64)part1;
                 }
             } else {
@@ -238,11 +283,12 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     f32 v1_run[128];
                     const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
                     const i64 bulk3 = block + ((block_end - block) & -16);
-                    f32 part1_l3[16];
+                    f32 part1_l3[17];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 16; lane++) {
                         part1_l3[lane] = -0.0f;
                     }
+                    part1_l3[16] = -0.0f;
                     for (i64 at3 = block; at3 < bulk3; at3 += 16) {
                         #pragma omp simd simdlen(16)
                         for (i64 lane = 0; lane < 16; lane++) {
@@ -257,11 +303,9 @@ static void k_bf4962dc6b25db10(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                         const f32 v1 = v1_at[i1 - block];
                         const f32 v4 = v1 - v3;
                         const f32 v5 = v4 * v4;
-                        part1_l3[0] = part1_l3[0] + v5;
+                        part1_l3[16] = part1_l3[16] + v5;
                     }
-                    for (i64 lane = 0; lane < 16; lane++) {
-                        part1 = part1 + part1_l3[lane];
-                    }
+                    part1 = part1 + (ag_sum_of_16_f32(part1_l3) + part1_l3[16]);
                     total1 = total1 + (f64)part1;
                 }
             }

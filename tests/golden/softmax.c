@@ -67,6 +67,26 @@ static inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
     return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
 }
 
+static inline f32 ag_sum_of_8_f32(const f32 *lane)
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static inline f32 ag_sum_of_16_f32(const f32 *lane)
+{
+#if defined(__GNUC__) && !defined(__CUDACC__) /* halves of the register that the lanes lie in */
+    typedef f32 eight __attribute__((vector_size(8 * sizeof(f32)), aligned(sizeof(f32)), may_alias));
+    typedef f32 four __attribute__((vector_size(4 * sizeof(f32)), may_alias));
+    const eight half = *(const eight *)lane + *(const eight *)(lane + 8);
+    const four quarter = ((const four *)&half)[0] + ((const four *)&half)[1];
+    return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+#else
+    f32 half[8];
+    for (i64 k = 0; k < 8; k++) half[k] = lane[k] + lane[k + 8];
+    return ag_sum_of_8_f32(half);
+#endif
+}
+
 /* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
 static inline f32 *ag_tile_out_f32(f32 *y, i64 at, i64 along, f32 *copy)
 {
@@ -94,7 +114,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_fbc4dad7bcd19258_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_00045db235f3d7d5_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
@@ -127,18 +147,22 @@ static void k_fbc4dad7bcd19258_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total1[i0] = 0.0;
         }
-        f32 part1_lanes[2048];
-        for (i64 lane = 0; lane < (n1 < 16 ? 1 : 16); lane++) {
+        f32 part1_lanes[2176];
+        for (i64 lane = 0; lane < (15 < n1 ? 16 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 part1_lanes[lane * 128 + i0] = 0.0f;
             }
         }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part1_lanes[16 * 128 + i0] = 0.0f;
+        }
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f32 *x0_tile_1 = x0_tile + i1 * 128;
             f32 *y0_tile_1 = y0_tile + i1 * 128;
             const i64 bulk16 = n1 & -16;
-            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 0;
+            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 16;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 const f32 v1 = total0[i0];
@@ -149,19 +173,39 @@ static void k_fbc4dad7bcd19258_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
                 y0_tile_1[i0] = v4;
             }
         }
-        #pragma omp simd
-        for (i64 i0 = 0; i0 < 128; i0++) {
-            part1_lanes[i0] = 0.0f + part1_lanes[i0];
-        }
-        for (i64 lane = 1; lane < (n1 < 16 ? 1 : 16); lane++) {
+        for (i64 lane = 0; lane < (15 < n1 ? 8 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                part1_lanes[i0] = part1_lanes[i0] + part1_lanes[lane * 128 + i0];
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 8) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 4 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 4) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 2 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 2) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = part1_lanes[lane * 128 + i0] + part1_lanes[(lane + 1) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (15 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[16 * 128 + i0] = part1_lanes[16 * 128 + i0] + part1_lanes[lane * 128 + i0];
             }
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
-            total1[i0] = total1[i0] + (f64)part1_lanes[i0];
+            total1[i0] = total1[i0] + (f64)(0.0f + part1_lanes[16 * 128 + i0]);
         }
         f32 s0[128];
         #pragma omp simd
@@ -190,10 +234,10 @@ static void k_fbc4dad7bcd19258_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_fbc4dad7bcd19258(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_00045db235f3d7d5(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_fbc4dad7bcd19258_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_00045db235f3d7d5_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -232,11 +276,12 @@ static void k_fbc4dad7bcd19258(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 f32 y0_0_run[128];
                 f32 *y0_0_at = ag_tile_out_f32(y0_0, block * y0_s1, y0_s1, y0_0_run);
                 const i64 bulk0 = block + ((block_end - block) & -16);
-                f32 part1_l0[16];
+                f32 part1_l0[17];
                 #pragma omp simd
                 for (i64 lane = 0; lane < 16; lane++) {
                     part1_l0[lane] = -0.0f;
                 }
+                part1_l0[16] = -0.0f;
                 for (i64 at0 = block; at0 < bulk0; at0 += 16) {
                     #pragma omp simd simdlen(16)
                     for (i64 lane = 0; lane < 16; lane++) {
@@ -252,12 +297,10 @@ static void k_fbc4dad7bcd19258(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     const f32 v1 = v1_at[i1 - block];
                     const f32 v2 = v1 - r0;
                     const f32 v3 = ag_exp_f32(v2);
-                    part1_l0[0] = part1_l0[0] + v3;
+                    part1_l0[16] = part1_l0[16] + v3;
                     y0_0_at[i1 - block] = v3;
                 }
-                for (i64 lane = 0; lane < 16; lane++) {
-                    part1 = part1 + part1_l0[lane];
-                }
+                part1 = part1 + (ag_sum_of_16_f32(part1_l0) + part1_l0[16]);
                 if (y0_s1 != 1) {
                     ag_run_back_f32(y0_0, block * y0_s1, y0_s1, block_end - block, y0_0_run);
                 }

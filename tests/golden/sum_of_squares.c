@@ -22,26 +22,25 @@ typedef struct ag_pairwise {
     i64 count, depth;
 } ag_pairwise;
 
-static inline void ag_pairwise_start(ag_pairwise *sum)
-{
-    sum->count = sum->depth = 0;
-}
+static inline void ag_pairwise_start(ag_pairwise *sum) { sum->count = sum->depth = 0; }
 
 static inline void ag_pairwise_add(ag_pairwise *sum, f64 block)
 {
-    for (i64 bits = sum->count++; bits & 1; bits >>= 1)
-        block = sum->waiting[--sum->depth] + block;
+    for (i64 bits = sum->count++; bits & 1; bits >>= 1) block = sum->waiting[--sum->depth] + block;
     sum->waiting[sum->depth++] = block;
 }
 
 static inline f64 ag_pairwise_total(const ag_pairwise *sum)
 {
-    if (sum->depth == 0)
-        return 0;
+    if (sum->depth == 0) return 0;
     f64 total = sum->waiting[sum->depth - 1];
-    for (i64 k = sum->depth - 2; k >= 0; k--)
-        total = sum->waiting[k] + total;
+    for (i64 k = sum->depth - 2; k >= 0; k--) total = sum->waiting[k] + total;
     return total;
+}
+
+static inline f64 ag_sum_of_8_f64(const f64 *lane)
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 /* A copy of n elements. */
@@ -58,7 +57,7 @@ static inline const f64 *ag_run_in_f64(const f64 *x, i64 at, i64 stride, i64 n, 
 }
 
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_f3ae99089bfdabf4_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_c228e7de4d788b06_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -77,17 +76,21 @@ static void k_f3ae99089bfdabf4_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total0[i0] = 0.0;
         }
-        f64 part0_lanes[1024];
-        for (i64 lane = 0; lane < (n1 < 8 ? 1 : 8); lane++) {
+        f64 part0_lanes[1152];
+        for (i64 lane = 0; lane < (7 < n1 ? 8 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 part0_lanes[lane * 128 + i0] = 0.0;
             }
         }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part0_lanes[8 * 128 + i0] = 0.0;
+        }
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f64 *x0_tile_1 = x0_tile + i1 * 128;
             const i64 bulk8 = n1 & -8;
-            const i64 lane8 = i1 < bulk8 ? (i1 & 7) : 0;
+            const i64 lane8 = i1 < bulk8 ? (i1 & 7) : 8;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 const f64 v0 = x0_tile_1[i0];
@@ -95,19 +98,33 @@ static void k_f3ae99089bfdabf4_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
                 part0_lanes[lane8 * 128 + i0] = part0_lanes[lane8 * 128 + i0] + v1;
             }
         }
-        #pragma omp simd
-        for (i64 i0 = 0; i0 < 128; i0++) {
-            part0_lanes[i0] = 0.0 + part0_lanes[i0];
-        }
-        for (i64 lane = 1; lane < (n1 < 8 ? 1 : 8); lane++) {
+        for (i64 lane = 0; lane < (7 < n1 ? 4 : 0); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                part0_lanes[i0] = part0_lanes[i0] + part0_lanes[lane * 128 + i0];
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 4) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (7 < n1 ? 2 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 2) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (7 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[lane * 128 + i0] = part0_lanes[lane * 128 + i0] + part0_lanes[(lane + 1) * 128 + i0];
+            }
+        }
+        for (i64 lane = 0; lane < (7 < n1 ? 1 : 0); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[8 * 128 + i0] = part0_lanes[8 * 128 + i0] + part0_lanes[lane * 128 + i0];
             }
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
-            total0[i0] = total0[i0] + part0_lanes[i0];
+            total0[i0] = total0[i0] + (0.0 + part0_lanes[8 * 128 + i0]);
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
@@ -120,10 +137,10 @@ static void k_f3ae99089bfdabf4_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_c228e7de4d788b06(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
-    if (n1 < 16 && 15 < n0) {
-        k_f3ae99089bfdabf4_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+    if (n1 < 16 && 15 < n0 && (n1 < 8 || x0_s1 != 1)) {
+        k_c228e7de4d788b06_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
@@ -134,11 +151,12 @@ static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f64 part0 = 0.0;
                     const i64 bulk0 = block + ((block_end - block) & -8);
-                    f64 part0_l0[8];
+                    f64 part0_l0[9];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 8; lane++) {
                         part0_l0[lane] = -0.0;
                     }
+                    part0_l0[8] = -0.0;
                     for (i64 at0 = block; at0 < bulk0; at0 += 8) {
                         #pragma omp simd simdlen(8)
                         for (i64 lane = 0; lane < 8; lane++) {
@@ -151,11 +169,9 @@ static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     for (i64 i1 = bulk0; i1 < block_end; i1++) {
                         const f64 v0 = x0_0[i1];
                         const f64 v1 = v0 * v0;
-                        part0_l0[0] = part0_l0[0] + v1;
+                        part0_l0[8] = part0_l0[8] + v1;
                     }
-                    for (i64 lane = 0; lane < 8; lane++) {
-                        part0 = part0 + part0_l0[lane];
-                    }
+                    part0 = part0 + (ag_sum_of_8_f64(part0_l0) + part0_l0[8]);
                     ag_pairwise_add(&total0, part0);
                 }
             } else {
@@ -165,11 +181,12 @@ static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     f64 v0_run[128];
                     const f64 *v0_at = ag_run_in_f64(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
                     const i64 bulk1 = block + ((block_end - block) & -8);
-                    f64 part0_l1[8];
+                    f64 part0_l1[9];
                     #pragma omp simd
                     for (i64 lane = 0; lane < 8; lane++) {
                         part0_l1[lane] = -0.0;
                     }
+                    part0_l1[8] = -0.0;
                     for (i64 at1 = block; at1 < bulk1; at1 += 8) {
                         #pragma omp simd simdlen(8)
                         for (i64 lane = 0; lane < 8; lane++) {
@@ -182,11 +199,9 @@ static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     for (i64 i1 = bulk1; i1 < block_end; i1++) {
                         const f64 v0 = v0_at[i1 - block];
                         const f64 v1 = v0 * v0;
-                        part0_l1[0] = part0_l1[0] + v1;
+                        part0_l1[8] = part0_l1[8] + v1;
                     }
-                    for (i64 lane = 0; lane < 8; lane++) {
-                        part0 = part0 + part0_l1[lane];
-                    }
+                    part0 = part0 + (ag_sum_of_8_f64(part0_l1) + part0_l1[8]);
                     ag_pairwise_add(&total0, part0);
                 }
             }

@@ -60,15 +60,31 @@ def short_positions(group: Group, operands: Operands) -> ir.Body | None:
     return _Positions(group.results, operands, tiles).body() if tiles.is_worth_it else None
 
 
-def are_short(results: Sequence[Result], along: int) -> ir.Expr:
-    """Whether the rows along the last loop, which these outputs reduce, are short and many."""
+def are_short(results: Sequence[Result], along: int, unfilled: ir.Expr | None = None) -> ir.Expr:
+    """Whether the rows along the last loop, which these outputs reduce, are short and many.
+
+    `unfilled`: whether vectors along a row are not full, or are made of strided elements.
+    """
     fewest = current().limits.short_rows.rows
-    return ir.every(
-        (
-            ir.less(ir.index(f"n{along}"), number(_length(results))),
-            ir.less(number(fewest - 1), ir.index(f"n{along - 1}")),
-        )
-    )
+    found = [
+        ir.less(ir.index(f"n{along}"), number(_length(results))),
+        ir.less(number(fewest - 1), ir.index(f"n{along - 1}")),
+    ]
+    return ir.every(found if unfilled is None else [*found, unfilled])
+
+
+def unfilled_vectors(results: Sequence[Result], operands: Operands, along: int) -> ir.Expr | None:
+    """Whether rows do not fill the lanes of their sums, or are strided; None if elements have several sizes.
+
+    Lanes are joined in a few operations, so the sum of one vector takes less time than a copy of it.
+    """
+    moving = [k for k, o in enumerate(operands.inputs, start=len(operands.outputs)) if along in o.loops]
+    dtypes = [*(r.dtype for r in results), *(operands[k].dtype for k in moving)]
+    size, *others = {numpy_dtype(dtype).itemsize for dtype in dtypes}
+    if others or not all(r.fold in ("sum", "prod") and is_rounded("+", r.dtype) for r in results):
+        return None
+    too_few = ir.less(ir.index(f"n{along}"), number(current().vector // size))
+    return ir.some([too_few, *(ir.ScalarOp("ne", "bool", (operands.stride(k, along), ir.ONE)) for k in moving)])
 
 
 def _length(results: Sequence[Result]) -> int:
@@ -261,8 +277,9 @@ class _Passes(_Transposed):
         yield from self._started([(s.total, s) for s in slots])
         for s in rounded:
             count = lanes_of(s.lane.dtype)
-            yield ir.Declare(_lanes(s), s.lane.dtype, self.tiles.size * count)
-            yield self._over_lanes(s, ir.ZERO, partial(self._emptied, s))
+            yield ir.Declare(_lanes(s), s.lane.dtype, self.tiles.size * (count + 1))
+            yield self._over_lanes(count, count, partial(self._emptied, s))
+            yield self._over_rows((self._emptied(s, number(count)),))
         yield loop(
             self.along,
             (*nest.at[len(self.outer) + 1], *placed, self._over_rows((*nest.at[-1], *updates, *stores))),
@@ -288,34 +305,35 @@ class _Passes(_Transposed):
         return self._row if lane == ir.ZERO else ir.plus(ir.times(lane, number(self.tiles.size)), self._row)
 
     def _placed(self, count: int) -> Iterator[ir.Let]:
-        """Yield the lane of the current element: those behind the last full set of lanes go to the first one."""
+        """Yield the lane of the current element: those behind the last full set of lanes go behind them."""
         along, bulk = ir.index(f"i{self.along}"), ir.index(f"bulk{count}")
         yield ir.Let(bulk.name, _masked(ir.index(f"n{self.along}"), -count))
-        place = ir.ScalarOp("switch", "int64", (ir.less(along, bulk), _masked(along, count - 1), ir.ZERO))
+        place = ir.ScalarOp("switch", "int64", (ir.less(along, bulk), _masked(along, count - 1), number(count)))
         yield ir.Let(_lane(count).name, place)
 
-    def _over_lanes(self, slot: Slot, first: ir.Expr, statement: Callable[[ir.Expr], ir.Statement]) -> ir.Statement:
-        """Return the loop over the lanes that a row fills: all of them, or the first one."""
-        count = lanes_of(slot.lane.dtype)
-        filled = ir.less(ir.index(f"n{self.along}"), number(count))
-        stop = ir.ScalarOp("switch", "int64", (filled, ir.ONE, number(count)))
+    def _over_lanes(self, count: int, stop: int, statement: Callable[[ir.Expr], ir.Statement]) -> ir.Statement:
+        """Return the loop over the first lanes of `count`, if a row fills them."""
+        filled = ir.less(number(count - 1), ir.index(f"n{self.along}"))
         lane = ir.index("lane")
-        return ir.For(lane.name, first, stop, (self._over_rows((statement(lane),)),))
+        body = (self._over_rows((statement(lane),)),)
+        return ir.For(lane.name, ir.ZERO, ir.ScalarOp("switch", "int64", (filled, number(stop), ir.ZERO)), body)
 
     def _emptied(self, slot: Slot, lane: ir.Expr) -> ir.Statement:
         return ir.Store(_lanes(slot), self._in_lane(lane), slot.lane.start)
 
     def _combined(self, slot: Slot) -> Iterator[ir.Statement]:
-        """Yield the loops that add the lanes of a row, then their sum to the total."""
-        dtype = slot.lane.dtype
-        first, name = slot.lane.step(slot.lane.start, ir.Load(dtype, _lanes(slot), self._row)), _lanes(slot)
-        yield self._over_rows((ir.Store(name, self._row, first),))
+        """Yield the loops that add the lanes of a row as a tree, then their sum to the total."""
+        dtype, name, count = slot.lane.dtype, _lanes(slot), lanes_of(slot.lane.dtype)
 
-        def joined(lane: ir.Expr) -> ir.Statement:
-            return self._added(slot, name, dtype, ir.Load(dtype, name, self._in_lane(lane)), ir.ZERO)
+        def joined(lane: ir.Expr, other: ir.Expr) -> ir.Statement:
+            return self._added(slot, name, dtype, ir.Load(dtype, name, self._in_lane(other)), lane)
 
-        yield self._over_lanes(slot, ir.ONE, joined)
-        part = ir.Load(dtype, name, self._row)
+        half = count
+        while half > 1:
+            half //= 2
+            yield self._over_lanes(count, half, lambda lane, half=half: joined(lane, ir.plus(lane, number(half))))
+        yield self._over_lanes(count, 1, lambda lane: joined(number(count), lane))
+        part = slot.lane.step(slot.lane.start, ir.Load(dtype, name, self._in_lane(number(count))))
         yield self._over_rows((self._added(slot, slot.total, slot.total_dtype, part),))
 
     # --- what has one element a row

@@ -144,3 +144,25 @@ def test_long_rows_have_no_kernel_for_short_ones():
     known = T.tensor("x", dtype="float32", shape=(None, 1000))
     assert "x0_tile" not in kernel_c(lower(T.nn.softmax(known).owner))
     assert "x0_tile" in kernel_c(lower(T.nn.softmax(T.matrix("x", dtype="float32")).owner))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_add_the_lanes_of_a_block_as_a_tree(dtype):
+    """The model in NumPy: blocks of 128, lanes, and what is left of them behind; sums of blocks in float64."""
+    x = T.matrix("x", dtype=dtype)
+    f = ag.function([x], x.sum(1), threads=1)
+    lanes = host().vector // np.dtype(dtype).itemsize
+    rng = np.random.default_rng(3)
+    for rows in (3, 40):
+        for length in (1, lanes - 1, lanes, lanes + 3, 31, 100, 128):
+            value = rng.standard_normal((rows, length)).astype(dtype)
+            whole = length // lanes * lanes
+            tree, rest = np.zeros((rows, lanes), dtype), np.zeros(rows, dtype)
+            for k in range(0, whole, lanes):
+                tree += value[:, k : k + lanes]
+            for k in range(whole, length):
+                rest += value[:, k]
+            while tree.shape[1] > 1:
+                half = tree.shape[1] // 2
+                tree = tree[:, :half] + tree[:, half:]
+            np.testing.assert_array_equal(f(value), rest + tree[:, 0], err_msg=f"{rows}x{length}")
