@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .function import bind, function, narration, pass_budget, tree_path
     from .profiling import at_exit
     from .proving import proof, prover
+    from .tracing import jitted
     from .tuning import budget, dividing, measuring, partition, records, regions, schedules
 else:
     __getattr__, __dir__ = lazy.modules_of(
@@ -42,14 +43,14 @@ else:
         ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report",
         ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level",
         ".function.bind", ".function.function", ".function.narration", ".function.pass_budget",
-        ".function.tree_path", ".profiling.at_exit", ".proving.proof", ".proving.prover",
+        ".function.tree_path", ".profiling.at_exit", ".proving.proof", ".proving.prover", ".tracing.jitted",
         ".tuning.budget", ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.records", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
     "assumptions", "at_exit", "bind", "bisect", "block_graph", "budget", "chunked", "debug", "divide", "dividing",
-    "explain", "export", "facts", "function", "low_level", "measuring", "narration", "partition", "pass_budget",
-    "placement", "proof", "prover", "recording", "records", "reducing", "regions", "remarks", "report",
+    "explain", "export", "facts", "function", "jitted", "low_level", "measuring", "narration", "partition",
+    "pass_budget", "placement", "proof", "prover", "recording", "records", "reducing", "regions", "remarks", "report",
     "rules_about", "schedules", "segments", "trace", "tree_path", "vectorizing", "why",
 ]  # fmt: skip

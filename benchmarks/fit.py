@@ -1,4 +1,4 @@
-"""The numbers of the cost model, measured on this machine: python -m benchmarks.fit [--dry]
+"""The numbers of the cost model, measured on this machine: python -m benchmarks.fit [--dry] [--schedules]
 
 Rewrites `targets/table_x86_64.py` and prints each number beside the one before.  Takes two to four minutes; keep the
 machine quiet.  The bits of long sums depend on the table: commit it, and ship it to all machines.
@@ -10,7 +10,7 @@ machine quiet.  The bits of long sums depend on the table: commit it, and ship i
 - Launches: kernels of little work, called and launched.  Threads: two threads beside one.
 - The C compiler: least squares of the times of kernels over their characters, loops, accumulators and copies.
 
-Times are the least of many short rounds, on one thread.
+Times are the least of many short rounds, on one thread.  `--schedules`: the limits of schedules; see fit_schedules.py.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ from arignote.ops.elementwise import records as elementwise_ops
 from arignote.ops.elementwise.records import Elementwise
 from arignote.targets import processor, table_x86_64
 from arignote.targets.named import host
+
+from . import fit_schedules
 
 TABLE = Path(table_x86_64.__file__)
 SIZE = 2048
@@ -335,7 +337,11 @@ def main() -> None:
     options.add_argument(
         "--keep", nargs="*", default=[], metavar="NAME", help="numbers to leave as they are: a busy machine cannot tell"
     )
+    options.add_argument("--schedules", action="store_true", help="measure the limits of schedules instead")
     message = options.parse_args()
+    if message.schedules:
+        fit_schedules.main(message.dry)
+        return
     if processor.architecture() != "x86_64":
         raise SystemExit(f"fit: there is a table for x86_64, none for {processor.architecture()}; see targets/costs.py")
     print(f"{'':20} {'measured':>19} {'before':>19}    ratio")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..function.compilation import FunctionOptions
-from ..function.compiled import NATIVE_AFTER
+from ..function.compiled import NATIVE_AFTER, Function
 from ..graph.provenance import SourceLine
 from ..notices import notice
 from ..ops.core.checks import shown
@@ -184,6 +184,27 @@ class Jitted(Entered):
         if entry is not None:
             self._enter(made, entry, args)
         return result
+
+    def trace_of(self, args: Sequence[Any]) -> tuple[Traced, list[Any]]:
+        """Return the trace that serves a call with these arguments, and the arrays that its function takes.
+
+        Raises TypeError for symbolic arguments, and for integers that do not fit 64 bits.
+        """
+        try:
+            found = self._traced(tuple(args), {})
+        except OverflowError:
+            raise TypeError(f"{self._options['name']}: a call with these integers runs in Python") from None
+        if found is None:
+            raise TypeError(f"{self._options['name']}: expected arrays and numbers, got symbolic arguments")
+        return found[:2]
+
+    def exchange(self, made: Traced, function: Function) -> None:
+        """Let another compiled function with the same results serve the calls of a trace."""
+        with self._lock:
+            key, several = next((k, v) for k, v in self._found.items() if made in v)
+            self._found[key] = tuple(t._replace(function=function) if t is made else t for t in several)
+            self._entries.pop(id(made), None)
+            self._entry = self._call
 
     def _enter(self, made: Traced, entry: Any, args: tuple[Any, ...]) -> None:
         """Use the native entry of a trace from now on; build it after some calls."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pages
+from .. import later, pages
 from ..cbackend import CompileError
 from ..database import optdb
 from ..engines.registry import title
@@ -166,7 +166,8 @@ def ablate(function: Function, inputs: Sequence[Any], seconds: float = 30.0) -> 
     """Measure what each rule, pass and tag is worth for a function, by leaving it out.
 
     Args:
-        function: one that runs as C; it stays what it is, and so do its shared variables.
+        function: one that runs as C, or one of `ag.jit`, of which the trace of these inputs is measured; it stays what
+            it is, and so do its shared variables.
         inputs: arguments of a call, such as will be typical.
         seconds: about how long to measure; then rules that were not reached count as of no worth.
 
@@ -176,9 +177,12 @@ def ablate(function: Function, inputs: Sequence[Any], seconds: float = 30.0) -> 
     Raises TypeError for what is no function of `ag.function`, ValueError for one that is divided among engines or run
     by NumPy, and for seconds that are not positive.
     """
+    if isinstance(function, later.jitted.Jitted):
+        trace, inputs = function.trace_of(inputs)
+        function = trace.function
     function = function_of(function)
     if not isinstance(function, Function):
-        raise TypeError(f"ablate: expected a function that ag.function made, got {shown(function)}")
+        raise TypeError(f"ablate: expected a function of ag.function or ag.jit, or a model, got {shown(function)}")
     if not seconds > 0:
         raise ValueError(f"ablate: seconds is {seconds}; expected a positive number")
     if function.backend != "c" or function.mode.divides or function.mode.optimizer is None:

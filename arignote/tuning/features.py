@@ -193,7 +193,7 @@ class _Walk:
             self.add("bytes", times * numpy_dtype(expr.dtype).itemsize * (stride != 0))
         elif isinstance(expr, ir.ScalarOp):
             name = "indices" if expr.dtype == "int64" else "costly" if expr.name in _COSTLY else "flops"
-            self.add(name, times)
+            self.add(name, times * _STEPS.get(expr.name, 1))
             for each in expr.args:
                 self.expression(each, times)
 
@@ -217,6 +217,10 @@ class _Walk:
             return None
         values = [self.value(a) for a in expr.args]
         return None if None in values else _MEANING[expr.name](*values)
+
+
+_STEPS = {f"{name}_of_{n}": 2 * n.bit_length() - 2 for name in ("sum", "product") for n in (2, 4, 8, 16)}
+"""Instructions of operations on all lanes of an array: a shuffle and an addition for each halving."""
 
 
 def _quotient(a: float, b: float) -> float:

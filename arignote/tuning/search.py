@@ -32,8 +32,8 @@ BETTER = 0.99
 """Time over the best one below which a schedule counts as better."""
 PARENTS = 4
 """Best schedules whose neighbours are candidates."""
-_TRUST = 0.0
-"""Least rank correlation of a round's predictions with its measurements."""
+_JUDGED = 4
+"""Rounds by which a model is judged."""
 
 Watch = Callable[[Schedule, Kernel], "tuple[float, float] | None"]
 """Measures a schedule: seconds of a call, and over those of the default form; None if it is impossible or wrong."""
@@ -57,7 +57,7 @@ class Search:
         self._met: set[object] = set()
         self._waiting = [*first]
         self._since = 0
-        self._distrust = 0
+        self._ranked: list[tuple[float, float]] = []
         self._is_fitted = False
         self._fit()
 
@@ -155,12 +155,18 @@ class Search:
         return None if np.ptp(guesses) == 0 else guesses
 
     def _judge(self, measured: Sequence[tuple[float, float]]) -> None:
-        """Leave the model out once two rounds in a row are ranked worse than by chance."""
-        if len(measured) < ROUND - 1 or self._model is None:
+        """Leave the model out if it ranks the measurements of several rounds worse than by chance.
+
+        Those of one round are too few, and nearly all of them among the best guesses.  Chance is what orders in no
+        relation have: a standard error of 1 / sqrt(n).
+        """
+        if self._model is None:
             return
-        correlation = rank_correlation(*zip(*measured, strict=True))
-        self._distrust = self._distrust + 1 if correlation < _TRUST else 0
-        if self._distrust >= 2:
+        self._ranked = [*self._ranked, *measured][-_JUDGED * ROUND :]
+        if len(self._ranked) < 2 * ROUND - 2:
+            return
+        correlation = rank_correlation(*zip(*self._ranked, strict=True))
+        if correlation < -1 / math.sqrt(len(self._ranked)):
             self._leave_out(f"the model ranks worse than chance ({correlation:.2f})")
 
     def _leave_out(self, why: str) -> None:

@@ -14,6 +14,7 @@ from ..function.compiled import Function
 from ..ops.core.checks import shown
 
 if TYPE_CHECKING:
+    from ..tracing.jitted import Jitted
     from .dividing import Division
     from .measuring import Tuning
     from .records import Records
@@ -39,9 +40,9 @@ class Tune:
 
         Args:
             function: a function or a model; it stays what it is, and so do its shared variables: calls work on copies
-                of their values.
+                of their values.  Of a function of `ag.jit` the trace of these inputs is tuned, and used from then on.
             inputs: arguments of a call, such as will be typical; None: random numbers of the declared lengths, and
-                64 where a length is unknown.
+                64 where a length is unknown.  A function of `ag.jit` needs them.
             seconds: about how long to try.
             keep: whether later compilations of the same kernels, in this process or another, are to use what was
                 found: it lies in the cache, for this processor and compiler (`python -m arignote cache untune` forgets
@@ -60,14 +61,26 @@ class Tune:
         Raises:
             TypeError, ValueError: NumPy runs the function, the inputs do not fit, or the budget is no time.
         """
+        seconds = later.budget.as_seconds("tune", seconds if budget is None else budget)
+        if isinstance(function, later.jitted.Jitted):
+            return self._jitted(function, inputs, seconds, keep)
         function = function_of(function)
         if not isinstance(function, Function):
-            raise TypeError(f"tune: expected a function that ag.function made, got {shown(function)}")
-        seconds = later.budget.as_seconds("tune", seconds if budget is None else budget)
+            raise TypeError(f"tune: expected a function of ag.function or ag.jit, or a model, got {shown(function)}")
         given = list(made_inputs(function)) if inputs is None else inputs
         if function.mode.divides:
             return later.dividing.divided(function, given, seconds, keep)
         return later.measuring.tuned(function, given, seconds, keep)
+
+    def _jitted(self, jitted: Jitted, inputs: Sequence[Any] | None, seconds: float, keep: bool) -> Tuning | Division:
+        """Tune the trace that serves a call with these inputs."""
+        if inputs is None:
+            raise TypeError(f"tune: inputs is None; expected the arguments of a call of {jitted!r}")
+        trace, arrays = jitted.trace_of(inputs)
+        result: Tuning | Division = self(trace.function, [np.array(a) for a in arrays], seconds, keep)
+        if result.function is not trace.function:
+            jitted.exchange(trace, result.function)
+        return result
 
     def save(self, path: str | os.PathLike[str]) -> Records:
         """Write all measurements in the cache to a file; return their counts.

@@ -197,3 +197,22 @@ def test_another_order_is_the_first_thought_where_operands_are_strided():
         for kernel in f.program.kernels:
             assert len({Schedule(**choices) for choices in alternatives(kernel)}) > 5
             assert "order" in next(alternatives(kernel, strided=True)) and "order" not in next(alternatives(kernel))
+
+
+def test_a_jitted_function_uses_what_wins_from_then_on(wins):
+    f = ag.jit(lambda v, k: (v * v * k).sum(1))
+    before = f(A, 3)
+    tuning = ag.tune(f, [A, 3], seconds=1)
+    (trace,) = f.traces.values()
+    assert trace.function is tuning.function
+    assert 4 in [s.unroll for s in trace.function.schedule().values()]
+    np.testing.assert_allclose(f(A, 3), before, rtol=1e-14)
+    assert f(A[:2], 3).shape == (2,) and len(f.traces) == 1
+
+
+def test_a_jitted_function_is_tuned_for_the_arguments_of_a_call():
+    f = ag.jit(lambda v: v.sum())
+    with pytest.raises(TypeError, match=r"tune: inputs is None; expected the arguments of a call"):
+        ag.tune(f)
+    with pytest.raises(TypeError, match=r"expected arrays and numbers, got symbolic arguments"):
+        ag.tune(f, [X])

@@ -83,3 +83,9 @@ def test_what_cannot_be_ablated_is_refused():
         ag.ablate(g, [np.ones(3), np.ones(3)])
     late = ag.ablate(g, [np.ones(3)], seconds=1e-9)
     assert not any(row.measured for row in late.rows) and "not measured" in str(late)
+
+
+def test_a_jitted_function_is_measured_by_its_trace():
+    f = ag.jit(lambda v: np.exp(v) * 2 + 0 * v)
+    result = ag.ablate(f, [np.ones(100)], seconds=1)
+    assert result.name == next(iter(f.traces.values())).function.name
