@@ -76,16 +76,16 @@ def _rehearsed(mode: Mode, graph: FunctionGraph) -> list[PassEstimate]:
     editor, failures = GraphEditor(), Failures(False)
     found: list[PassEstimate] = []
     assert mode.optimizer is not None
-    price = _price(graph)
+    price = price_of(graph)
     for member in optdb.query(mode.optimizer).optimizers:
         made, profile = attempted(member, graph, editor, failures)
-        after = price if made is graph else _price(made)
+        after = price if made is graph else price_of(made)
         found.append(PassEstimate(member.name, profile.time, max(price - after, 0.0)))
         graph, price = made, after
     return found
 
 
-def _price(graph: FunctionGraph) -> float:
+def price_of(graph: FunctionGraph) -> float:
     """Return picoseconds of a call, by the cost model of C."""
     host_engine: Any = engine_of("c")
     return float(sum(host_engine.cost(node) + host_engine.launch for node in graph.order))

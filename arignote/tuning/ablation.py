@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,11 +29,13 @@ from ..ops.core.interpret import interpret
 from ..profiling import RunProfile
 from ..record import record
 from ..record.cached import cached_property
-from .forms import GAIN, Form, form_of, in_turns, speed_up
+from .forms import GAIN, Form, form_of, in_turns
 
 KEPT = 0.95
 """Least share of the speed that the short query must keep."""
-_ROUNDS, _MOST_ROUNDS = 7, 15
+_ROUNDS = 40
+_SEEN, _NEAR = 4, 1.02
+"""Rounds that have to come near the least time before it counts as that of the form alone."""
 _SHOWN = 20
 _BAR, _LONGEST_GAIN = 20, 100.0
 _STEP = 1.1
@@ -92,10 +94,10 @@ class Ablation:
     def most(self, count: int = 10) -> tuple[str, ...]:
         """Return the names of the most valuable rules.
 
-        Gains that differ by less than a tenth are equal here, and names decide: two measurements of one function give
-        the same names, though times vary.
+        Gains of less than a twentieth do not count.  Those that differ by less than a tenth are equal here, and names
+        decide: two measurements of one function give the same names, though times vary.
         """
-        rules = [row for row in self.of("rule") if row.gain > 1.0]
+        rules = [row for row in self.of("rule") if _step(row.gain) > 0]
         return tuple(row.name for row in sorted(rules, key=lambda row: (-_step(row.gain), row.name))[:count])
 
     @cached_property
@@ -193,6 +195,12 @@ def ablate(function: Function, inputs: Sequence[Any], seconds: float = 30.0) -> 
     return _Ablating(function, inputs, time.perf_counter() + 0.75 * seconds).result()
 
 
+_Kind = tuple[str, str, int]
+"""A name, whether it is that of a rule or a tag, and how often it fired."""
+_Optimized = tuple[FunctionGraph, float]
+"""A graph, and the seconds of rewriting it."""
+
+
 class _Ablating:
     """One measurement in the making."""
 
@@ -209,19 +217,39 @@ class _Ablating:
     def result(self) -> Ablation:
         fired = Counter(rewrite.rule for rewrite in function_rewrites(self.function))
         tags = _tags_of(fired)
-        rows = [self._worth(name, "rule", count) for name, count in sorted(fired.items())]
-        rows += [self._worth(tag, "tag", sum(fired[n] for n in names)) for tag, names in sorted(tags.items())]
+        kinds = [(name, "rule", count) for name, count in sorted(fired.items())]
+        kinds += [(tag, "tag", sum(fired[n] for n in names)) for tag, names in sorted(tags.items())]
+        rows = [self._worth(*kind, found) for kind, found in self._by_price(kinds)]
         rows.sort(key=lambda row: (-row.gain, -row.memory, row.name))
         query, seconds = self._query([row for row in rows if row.kind == "rule"])
         return Ablation(
             self.function.name, rows, self._seconds(self.base), self.difference, query, seconds, self.function
         )
 
-    def _worth(self, name: str, kind: str, fired: int) -> Worth:
+    def _by_price(self, kinds: Sequence[_Kind]) -> list[tuple[_Kind, _Optimized | None]]:
+        """Return the names with the graphs without them: rules before tags, and the dearest graphs first.
+
+        So those are left for which the time may be over that the cost model finds of least worth.
+        """
+        prices, found = dict[str, float](), dict[str, _Optimized | None]()
+        half = (time.perf_counter() + self.end) / 2
+        for name, *_ in kinds:  # rules come first here as well
+            late = time.perf_counter() > half
+            found[name] = None if late else self._optimized(self.function.mode.excluding(name))
+            prices[name] = self._price(found[name])
+        return [(kind, found[kind[0]]) for kind in sorted(kinds, key=lambda kind: (kind[1], -prices[kind[0]], kind[0]))]
+
+    def _price(self, found: _Optimized | None) -> float:
+        """Return picoseconds of a call by the cost model; 0 for a graph that is unknown, or the one of the function."""
+        if found is None or str(found[0]) == str(self.function.graph):
+            return 0.0
+        return later.pass_budget.price_of(found[0])
+
+    def _worth(self, name: str, kind: str, fired: int, found: _Optimized | None) -> Worth:
         """Return the worth of one name; that of a rule without which nothing compiles is infinite."""
-        if time.perf_counter() > self.end:
+        if found is None or time.perf_counter() > self.end:
             return Worth(name, kind, fired, 1.0, 0, self.difference, 0.0, measured=False)
-        graph, rewriting = self._optimized(self.function.mode.excluding(name))
+        graph, rewriting = found
         form = self._of(graph)
         if form is None:
             return Worth(name, kind, fired, float("inf"), 0, self.difference, rewriting - self.rewriting)
@@ -230,7 +258,7 @@ class _Ablating:
         memory = self._memory(graph) - self.memory
         return Worth(name, kind, fired, self._gain(form), memory, self._difference(form), rewriting - self.rewriting)
 
-    def _optimized(self, mode: Mode) -> tuple[FunctionGraph, float]:
+    def _optimized(self, mode: Mode) -> _Optimized:
         """Return the graph under another mode, and seconds of rewriting."""
         optimization = optimization_of(replace(self.function.compilation, mode=mode))
         return optimization.graph, optimization.profile.time
@@ -263,12 +291,10 @@ class _Ablating:
                 worst = max(worst, float(np.max(np.abs(got[finite] - want[finite]), initial=0.0)) / scale)
         return worst
 
-    def _gain(self, form: Form, rounds: int = _ROUNDS) -> float:
-        """Return the time of a form over that of the function; 1.0 if it is not certainly slower."""
-        found = speed_up([*in_turns(form, self.base, self.arrays, rounds)])
-        if found < GAIN:
-            return 1.0
-        return found if rounds == _MOST_ROUNDS else self._gain(form, _MOST_ROUNDS)
+    def _gain(self, form: Form) -> float:
+        """Return the time of a form over that of the function; 1.0 if it is not slower."""
+        found = settled_ratio(in_turns(form, self.base, self.arrays, _ROUNDS))
+        return found if found >= GAIN else 1.0
 
     def _seconds(self, form: Form) -> float:
         return min(a for a, _ in in_turns(form, self.base, self.arrays, _ROUNDS))
@@ -300,7 +326,20 @@ class _Ablating:
         return self._of(graph)
 
     def _keeps(self, form: Form) -> bool:
-        return form is self.base or self._gain(form) <= 1 / KEPT
+        return form is self.base or settled_ratio(in_turns(form, self.base, self.arrays, _ROUNDS)) <= 1 / KEPT
+
+
+def settled_ratio(times: Iterable[tuple[float, float]]) -> float:
+    """Return the least time of the first form over that of the second, once both were nearly met in several rounds.
+
+    Other work on the machine only adds to times, so the least ones repeat themselves.
+    """
+    found: list[tuple[float, float]] = []
+    for pair in times:
+        found.append(pair)
+        if all(sum(t < _NEAR * min(each) for t in each) >= _SEEN for each in zip(*found, strict=True)):
+            break
+    return min(a for a, _ in found) / min(b for _, b in found)
 
 
 def compiled_under(function: Function, query: str) -> Function:

@@ -325,16 +325,22 @@ class _Passes(_Transposed):
         """Yield the loops that add the lanes of a row as a tree, then their sum to the total."""
         dtype, name, count = slot.lane.dtype, _lanes(slot), lanes_of(slot.lane.dtype)
 
-        def joined(lane: ir.Expr, other: ir.Expr) -> ir.Statement:
-            return self._added(slot, name, dtype, ir.Load(dtype, name, self._in_lane(other)), lane)
+        def joined(distance: int, lane: ir.Expr) -> ir.Statement:
+            other = ir.Load(dtype, name, self._in_lane(ir.plus(lane, number(distance))))
+            return self._added(slot, name, dtype, other, lane)
 
         half = count
         while half > 1:
             half //= 2
-            yield self._over_lanes(count, half, lambda lane, half=half: joined(lane, ir.plus(lane, number(half))))
-        yield self._over_lanes(count, 1, lambda lane: joined(number(count), lane))
+            yield self._over_lanes(count, half, partial(joined, half))
+        yield self._over_lanes(count, 1, partial(self._behind, slot, name))
         part = slot.lane.step(slot.lane.start, ir.Load(dtype, name, self._in_lane(number(count))))
         yield self._over_rows((self._added(slot, slot.total, slot.total_dtype, part),))
+
+    def _behind(self, slot: Slot, name: str, lane: ir.Expr) -> ir.Statement:
+        """Return the addition of one lane to the elements behind the last full set of lanes."""
+        dtype = slot.lane.dtype
+        return self._added(slot, name, dtype, ir.Load(dtype, name, self._in_lane(lane)), number(lanes_of(dtype)))
 
     # --- what has one element a row
 
