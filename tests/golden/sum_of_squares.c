@@ -22,19 +22,25 @@ typedef struct ag_pairwise {
     i64 count, depth;
 } ag_pairwise;
 
-static inline void ag_pairwise_start(ag_pairwise *sum) { sum->count = sum->depth = 0; }
+static inline void ag_pairwise_start(ag_pairwise *sum)
+{
+    sum->count = sum->depth = 0;
+}
 
 static inline void ag_pairwise_add(ag_pairwise *sum, f64 block)
 {
-    for (i64 bits = sum->count++; bits & 1; bits >>= 1) block = sum->waiting[--sum->depth] + block;
+    for (i64 bits = sum->count++; bits & 1; bits >>= 1)
+        block = sum->waiting[--sum->depth] + block;
     sum->waiting[sum->depth++] = block;
 }
 
 static inline f64 ag_pairwise_total(const ag_pairwise *sum)
 {
-    if (sum->depth == 0) return 0;
+    if (sum->depth == 0)
+        return 0;
     f64 total = sum->waiting[sum->depth - 1];
-    for (i64 k = sum->depth - 2; k >= 0; k--) total = sum->waiting[k] + total;
+    for (i64 k = sum->depth - 2; k >= 0; k--)
+        total = sum->waiting[k] + total;
     return total;
 }
 
