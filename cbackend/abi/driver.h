@@ -258,30 +258,30 @@ static i32 ag_copy_of_part(const ag_nest *nest, const i64 *n, void *const *a, co
     ag_copy(nest->items[0], nest->rank, n, a[0], s, a[1], s + nest->rank);
     return 0;
 }
-static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 *lengths, void *y, const i64 *y_steps,
-                            void *x, const i64 *x_steps)
+static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, void *x,
+                            const i64 *xs)
 {
-    i64 bytes = item, n[64], ys[64], xs[64], strides[64], packed = 1;
-    for (i32 k = 0; k < rank; k++) bytes *= lengths[k];
+    i64 bytes = item, m[64], yt[64], xt[64], strides[64], packed = 1;
+    for (i32 k = 0; k < rank; k++) bytes *= n[k];
     if (bytes < 1 << 16 || rank > 32) {
-        ag_copy(item, rank, lengths, y, y_steps, x, x_steps);
+        ag_copy(item, rank, n, y, ys, x, xs);
         return 0;
     }
-    rank = ag_fold_axes(rank, lengths, y_steps, x_steps, n, ys, xs);
+    rank = ag_fold_axes(rank, n, ys, xs, m, yt, xt);
     i32 across;
-    i32 outer = ag_inner_axis(rank, n, ys, xs, &across); /* of a transposed part the longer axis is divided */
-    if (across >= 0 && n[across] > n[outer]) outer = across;
+    i32 outer = ag_inner_axis(rank, m, yt, xt, &across); /* of a transposed part the longer axis is divided */
+    if (across >= 0 && m[across] > m[outer]) outer = across;
     for (i32 k = outer; across >= 0 && k > 0; k--) {
-        const i64 length = n[k], to = ys[k], from = xs[k];
-        n[k] = n[k - 1], ys[k] = ys[k - 1], xs[k] = xs[k - 1];
-        n[k - 1] = length, ys[k - 1] = to, xs[k - 1] = from;
+        const i64 length = m[k], to = yt[k], from = xt[k];
+        m[k] = m[k - 1], yt[k] = yt[k - 1], xt[k] = xt[k - 1];
+        m[k - 1] = length, yt[k - 1] = to, xt[k - 1] = from;
     }
-    for (i32 k = 0; k < rank; k++) strides[k] = ys[k], strides[rank + k] = xs[k];
-    for (i32 k = rank - 1; k >= 0 && xs[k] == packed && ys[k] == packed; k--) packed *= n[k];
+    for (i32 k = 0; k < rank; k++) strides[k] = yt[k], strides[rank + k] = xt[k];
+    for (i32 k = rank - 1; k >= 0 && xt[k] == packed && yt[k] == packed; k--) packed *= m[k];
     const i32 items[] = {(i32)item, (i32)item}, strided = across < 0 && packed * item < 256;
     const i64 all = ((i64)1 << rank) - 1;
     const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0, 0, 0, 0};
-    return rt->launch(rt, &nest, n, (void *[]){y, x}, strides, 0);
+    return rt->launch(rt, &nest, m, (void *[]){y, x}, strides, 0);
 }
 
 /* Note where and why the call fails; gives the outcome. */
