@@ -345,10 +345,20 @@ def _as_number(kind: type, dtype: str) -> Any:
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    if not isinstance(values, Variable) or key is not None:
-        return sorted(values, key=key, reverse=reverse)
-    found = T.sort(values)
-    return list(found[::-1] if reverse else found)
+    if isinstance(values, Variable) and key is None:
+        found = T.sort(values)
+        return list(found[::-1] if reverse else found)
+    members = list(values)
+    kinds = {None if n is None else n.kind for n in map(number_of, members)}
+    are_numbers = all(isinstance(v, (Variable, int, float)) and not getattr(v, "ndim", 0) for v in members)
+    if key is not None or not _any_symbolic(members) or len(kinds) > 1 or not are_numbers:
+        return sorted(members, key=key, reverse=reverse)
+    trace: Any = current()
+    found = T.sort(T.stack([as_tensor(v) for v in members]))
+    ordered = [found[k] for k in range(len(members))]
+    for v in ordered:
+        keep_class(trace, v, *kinds)
+    return ordered[::-1] if reverse else ordered
 
 
 def _of_math(name: str) -> Any:

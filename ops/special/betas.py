@@ -360,7 +360,7 @@ def betainc(a: float, b: float, x: float) -> float:
 
 @scalar
 def betaincc(a: float, b: float, x: float) -> float:
-    """1 - betainc(a, b, x), as exact, without cancellation above the mean."""
+    """1 - betainc(a, b, x), without cancellation above the mean; within 10 ulp."""
     if a != a or b != b or x != x or a < 0.0 or b < 0.0 or x < 0.0 or x > 1.0:
         return nan
     if (a == 0.0 and b == 0.0) or (a == inf and b == inf):

@@ -279,3 +279,17 @@ def test_slope_of_reductions_of_parts():
     slope = ag.function([x, starts], ag.grad(T.sum(T.reduce_parts(T.prod, x, starts) ** 2), x))
     found = slope(np.arange(1.0, 6.0), np.array([0, 2, 1]))
     np.testing.assert_allclose(found, [8, 4 + 120**2, 6 + 2 * 120**2 / 3, 120**2 / 2, 2 * 120**2 / 5])
+
+
+def ranked(x):
+    sums = []
+    total = 0
+    for v in x:
+        total += v
+        sums.append(round(float(total), 3))
+    return sums, max(sums), min(sums), sum(sums), sorted(sums, reverse=True)[:2], sorted([x[2], x[0]])
+
+
+def test_lists_of_numbers_are_sorted():
+    found, wanted = ag.jit(ranked)(X - 3.5), ranked(X - 3.5)
+    assert found == wanted and [type(v) for v in found[4]] == [type(v) for v in wanted[4]]
