@@ -100,7 +100,9 @@ FORMS = {
 X3, M = np.arange(24.0).reshape(2, 3, 4), np.arange(6.0).reshape(2, 3)
 WITH_AXIS = sorted(
     f"{prefix}{name}" for prefix, space in (("", T), ("nn.", T.nn), ("linalg.", T.linalg)) for name in space.__all__
-    if name not in ("join", "batch_norm", "apply_along_axis", "gumbel_softmax", "accumulate", "reduce_with")
+    if name not in (
+        "join", "batch_norm", "apply_along_axis", "gumbel_softmax", "accumulate", "reduce_with", "reduce_parts",
+    )
     and inspect.isfunction(f := getattr(space, name)) and "axis" in inspect.signature(f).parameters
 )  # fmt: skip
 INTEGERS = {"dequantize": "int8", "requantize": "int32", "packbits": "int8", "unpackbits": "uint8"}
@@ -110,7 +112,7 @@ OTHER_ARGUMENTS = {
     "insert": (1, 2.0), "topk": (1,), "put_along_axis": (np.zeros((2, 3, 4), int), 1.0),
     "delete": (1,), "array_split": (2,),
     "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
-    "nn.cosine_similarity": (X3 + 1,),
+    "nn.cosine_similarity": (X3 + 1,), "sliding_window_view": (2,),
     "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
     "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),
     "requantize": (np.full(3, 0.5),),
