@@ -165,8 +165,9 @@ class _Lanes:
 
     def _total(self, a: _Accumulator) -> ir.Assign:
         """Return the accumulator with its lanes, joined as a tree."""
-        tree = ir.ScalarOp(f"{_TREES[a.sign]}_of_{self._lanes[a.name]}", a.dtype, (ir.Local(a.dtype, self._array(a)),))
-        lanes = _joined(a, tree, self._element(a, self._behind(a)))
+        count = self._lanes[a.name]
+        tree: ir.Expr = ir.ScalarOp(f"{_TREES[a.sign]}_of_{count}", a.dtype, (ir.Local(a.dtype, self._array(a)),))
+        lanes = _joined(a, tree if count > 1 else self._element(a, ir.ZERO), self._element(a, self._behind(a)))
         return ir.Assign(a.name, _joined(a, ir.Local(a.dtype, a.name), lanes))
 
     def _array(self, a: _Accumulator) -> str:

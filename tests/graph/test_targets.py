@@ -457,3 +457,13 @@ def test_limits_change_no_result():
     results = [f(value, wide) for f in functions]
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_sums_and_products_have_a_text_for_vectors_of_any_width(name):
+    """Also where a vector has one number, or none."""
+    with using(NAMED[name]):
+        for dtype in ("float32", "float64"):
+            m = T.matrix("m", dtype)
+            graph = ag.rewrite(FunctionGraph([m], [m.sum(1), m.prod(1), (m * m).sum()]), "fast_run")
+            assert "for (i64 lane" in c_text(plan(graph))
