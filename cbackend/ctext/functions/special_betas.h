@@ -380,7 +380,7 @@ static inline f64 ag_betainc_f64(f64 a, f64 b, f64 x)
     return p > 1.0 ? 1.0 : p;
 }
 
-/* 1 - betainc(a, b, x), as exact, without cancellation above the mean. */
+/* 1 - betainc(a, b, x), without cancellation above the mean; within 10 ulp. */
 static inline f64 ag_betaincc_f64(f64 a, f64 b, f64 x)
 {
     if (a != a || b != b || x != x || a < 0.0 || b < 0.0 || x < 0.0 || x > 1.0) {
