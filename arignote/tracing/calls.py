@@ -429,20 +429,16 @@ def _asarray(
     return _array(x, dtype, copy=copy)
 
 
-def _arange(
-    *bounds: Any, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None,
-    like: Any = None,
-) -> Any:  # fmt: skip
-    given = (None, *bounds) if len(bounds) == 1 and stop is None else bounds
-    named = {k: v for k, v in zip(("start", "stop", "step"), (start, stop, step), strict=True) if v is not None}
-    parts = dict(zip(("start", "stop", "step", "dtype"), given, strict=False))
-    if twice := sorted(named.keys() & {k for k, v in parts.items() if v is not None}):
-        raise TypeError(f"arange: {twice[0]} is given by position and by name{line()}")
-    parts |= named
-    if parts.get("stop") is None:
+def _arange(*bounds: Any, **options: Any) -> Any:
+    return _steps(*((0, *bounds) if len(bounds) == 1 and "stop" not in options else bounds), **options)
+
+
+def _steps(
+    start: Any = 0, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
+) -> Any:
+    if stop is None:
         raise TypeError(f"arange: no stop is given{line()}")
-    dtype = parts.get("dtype", dtype)
-    found = T.arange(0 if parts.get("start") is None else parts["start"], parts["stop"], parts.get("step", 1))
+    found = T.arange(0 if start is None else start, stop, 1 if step is None else step)
     return found if dtype is None else T.cast(found, np.dtype(dtype).name)
 
 
@@ -503,6 +499,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name the function that the user called
     if isinstance(_ours, FunctionType) and _ours is not _asarray:
         _ours.__qualname__ = _named.__name__
+_steps.__qualname__ = "arange"
 
 _ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

@@ -315,3 +315,27 @@ def test_types_and_dtypes_are_numpys():
     ag.jit(look)(*arguments)
     look(*arguments)
     assert seen[0] == seen[1]
+
+
+def made_by_name(x):
+    n = len(x)
+    return (
+        np.arange(1, stop=n), np.arange(start=1, stop=n, step=2), np.arange(0, n, 1, "float32"), np.arange(n, step=2),
+        np.full_like(x, fill_value=x[1], dtype="float32"), np.zeros_like(x, shape=(2, n)), max([], default=x[2]),
+    )  # fmt: skip
+
+
+def test_constructors_read_all_their_arguments():
+    x = np.arange(6.0)
+    for found, wanted in zip(ag.jit(made_by_name)(x), made_by_name(x), strict=True):
+        assert np.array_equal(found, wanted) and np.result_type(found) == np.result_type(wanted)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda x: np.zeros(len(x), nonsense=1), r"zeros\(\) got an unexpected keyword argument 'nonsense'"),
+    (lambda x: np.arange(len(x), start=2), r"arange\(\) got multiple values for argument 'start'"),
+    (lambda x: np.arange(start=len(x)), "arange: no stop is given"),
+])  # fmt: skip
+def test_arguments_that_constructors_do_not_take_are_errors(call, message):
+    with pytest.raises(TypeError, match=message):
+        ag.jit(call)(np.arange(6.0))
