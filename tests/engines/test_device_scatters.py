@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from draws import mostly_long
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_devices import calls, device_of, lacking
@@ -36,7 +37,7 @@ def require_equal(inputs, outputs, values, mode):
     return f
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", mostly_long(DTYPES, ("float32", "uint64")))
 def test_rows_and_elements_by_arrays(opencl, dtype):
     x, v, w = T.matrix("x", dtype=dtype), T.matrix("v", dtype=dtype), T.vector("w", dtype=dtype)
     i, j = T.lvector("i"), T.lvector("j")

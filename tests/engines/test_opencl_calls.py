@@ -187,6 +187,7 @@ def test_threads_have_results_of_their_own(opencl):
         assert (same_again == k).all() and total == k * (50 + k % 2)
 
 
+@pytest.mark.long
 def test_sums_to_a_shape(opencl):
     x, b = T.matrix("x"), T.matrix("b")
     loss = (T.exp(x) * b).sum()

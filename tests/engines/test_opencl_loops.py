@@ -124,6 +124,7 @@ def test_loops_inside_of_loops(opencl):
     check([x], [found], [RNG.normal(size=(5, 4, 3))], opencl)
 
 
+@pytest.mark.long
 def test_a_gradient_through_time(opencl):
     x, h, w = T.matrix("x"), T.vector("h"), T.matrix("w")
     hs, _ = ag.scan(lambda x, h, w: T.tanh(x + h @ w), x, h, [w])

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from product_files import FILES, ROOT, module_of, package_of
+from product_files import FILES, ROOT, module_of, outline_of, package_of
 
 from arignote.cbackend.kernels import families
 
@@ -75,19 +75,15 @@ def files(folder):
 def imported(path):
     """(line, module of ours or outer package) for each import of a file; relative imports are resolved."""
     package = package_of(path).split(".")
-    tree = ast.parse(path.read_text())
-    if path == PACKAGE:
-        tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and "_LATER" in ast.unparse(node))]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield node, node.module
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1]
-            yield from (
-                (node, ".".join([*base, *([node.module] if node.module else [alias.name])])) for alias in node.names
-            )
+    for each in outline_of(path).imports:
+        if path == PACKAGE and not each.when_loaded:
+            continue
+        if each.level:
+            base = package[: len(package) - each.level + 1]
+            modules = [".".join([*base, name]) for name in ([each.module] if each.module else each.names)]
+        else:
+            modules = [each.module] if each.module else each.names
+        yield from ((each.line, module) for module in modules)
 
 
 def room(module):
@@ -106,10 +102,10 @@ def test_imports_run_one_way(folder):
     found = files(folder)
     assert found
     for path in found:
-        for node, module in imported(path):
+        for line, module in imported(path):
             target = room(module)
             allowed = target in (None, folder) or target in MAY_IMPORT[folder]
-            where = f"{path.relative_to(ROOT)}:{node.lineno}"
+            where = f"{path.relative_to(ROOT)}:{line}"
             assert allowed, f"{where} imports {module}; {folder} may import {MAY_IMPORT[folder]}"
 
 
@@ -150,22 +146,17 @@ def test_stages_before_the_driver_name_no_c_function(folder):
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_imports_of_ours_are_relative(folder):
     for path in files(folder):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.level == 0:
-                assert not (node.module or "").startswith("arignote"), f"{path.name}:{node.lineno}"
+        for each in outline_of(path).imports:
+            assert each.level or not each.module.startswith("arignote"), f"{path.name}:{each.line}"
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_no_import_hides_in_a_function(folder):
     for path in files(folder):
-        for function in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                continue
-            for node in ast.walk(function):
-                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                hidden = [n for n in names if n.split(".")[0] not in OPTIONAL]
-                assert not hidden, f"{path.relative_to(ROOT)}:{node.lineno} imports {hidden} inside {function.name}"
+        for each in outline_of(path).imports:
+            names = ([each.module] if each.module or each.level else each.names) if each.function else []
+            hidden = [n for n in names if n.split(".")[0] not in OPTIONAL]
+            assert not hidden, f"{path.relative_to(ROOT)}:{each.line} imports {hidden} inside {each.function}"
 
 
 @pytest.mark.parametrize(
@@ -190,13 +181,11 @@ def test_no_file_grows_into_a_drawer(folder):
     for path in files(folder):
         if path.name == "_abi.py":
             continue  # written by a program
-        lines = path.read_text().count("\n")
-        assert lines <= 600, f"{path.relative_to(ROOT)} has {lines} lines; split it"
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                doc = node.body[0] if ast.get_docstring(node, clean=False) else None
-                length = node.end_lineno - node.lineno + 1 - (doc.end_lineno - doc.lineno + 1 if doc else 0)
-                assert length <= 60, f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
+        outline = outline_of(path)
+        assert outline.lines <= 600, f"{path.relative_to(ROOT)} has {outline.lines} lines; split it"
+        for function in outline.functions:
+            where = f"{path.relative_to(ROOT)}:{function.line} {function.name}"
+            assert function.lines <= 60, f"{where} has {function.lines} lines"
 
 
 def test_no_folder_holds_more_than_a_reader_takes_in():
@@ -214,7 +203,7 @@ def test_test_modules_have_different_names():
 
 def test_each_folder_says_what_lives_there():
     for folder in {path.parent for path in FILES}:
-        doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        doc = outline_of(folder / "__init__.py").doc
         assert len(doc.split()) > 3, f"{folder.relative_to(ROOT)}/__init__.py has no docstring that says what is here"
 
 
@@ -230,15 +219,11 @@ def test_no_import_circle_when_modules_are_loaded():
 
 def loaded_first(path):
     """The modules of ours that are loaded by the statements of a file outside of functions."""
-    package, statements = package_of(path).split("."), list(ast.parse(path.read_text()).body)
-    for node in statements:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            statements += node.orelse if not isinstance(node.test, ast.UnaryOp) else node.body
-        elif isinstance(node, ast.If | ast.Try):
-            statements += [*node.body, *node.orelse, *getattr(node, "finalbody", ())]
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            base = ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
-            parts = [f"{base}.{alias.name}" for alias in node.names]
+    package = package_of(path).split(".")
+    for each in outline_of(path).imports:
+        if each.when_loaded and each.level:
+            base = ".".join([*package[: len(package) - each.level + 1], *([each.module] if each.module else [])])
+            parts = [f"{base}.{name}" for name in each.names]
             found = [part for part in parts if part in MODULES]
             yield from found
             if len(found) < len(parts) or MODULES[base].name != "__init__.py":
