@@ -8,6 +8,9 @@ from __future__ import annotations
 from .parts import plus_parts, times_parts, two_sum
 from .scalars import exp, fabs, floor, fma, inf, log, log_gamma, nan, power, rint, scalar
 
+MOST_TERMS = 1e7
+"""Terms of a polynomial of a degree far above; its value is NaN."""
+
 
 @scalar
 def sign_of_gamma(x: float) -> float:
@@ -30,6 +33,8 @@ def kummer_series(a: float, a_low: float, b: float, x: float) -> float:
     while n < 20000.0:
         over, over_low = two_sum(a, n)
         p, p_low = times_parts(over, over_low + a_low, x, 0.0)
+        if p == 0.0:  # all further terms are 0, also where b + n is
+            return total + total_low
         under, under_low = two_sum(b, n)
         n = n + 1.0
         q, q_low = times_parts(under, under_low, n, 0.0)
@@ -68,9 +73,9 @@ def hyp1f1(a: float, b: float, x: float) -> float:
         return inf
     if a == 0.0 or x == 0.0:
         return 1.0
-    if a == b:
-        return exp(x)
     ends = a < 0.0 and a == floor(a)
+    if a == b and not ends:
+        return exp(x)
     if x < 0.0 and not ends:
         if x < -60.0 and -x > 2.0 * fabs(a * (a - b + 1.0)):
             return kummer_tail(b - a, b, -x, 1)
@@ -113,7 +118,7 @@ def gauss_series(a: float, a_low: float, b: float, b_low: float, c: float, c_low
     total = 1.0
     total_low = 0.0
     n = 0.0
-    left = 1.0 - fabs(x)
+    left = 1.0 - fabs(x) if fabs(x) < 1.0 else 0.0  # a polynomial beyond: its last term is 0
     least = a if a < b else b
     settled = -(least if least < c else c)  # terms have one sign from here on
     while n < 200000.0:
@@ -121,6 +126,8 @@ def gauss_series(a: float, a_low: float, b: float, b_low: float, c: float, c_low
         second, second_low = two_sum(b, n)
         p, p_low = times_parts(first, first_low + a_low, second, second_low + b_low)
         p, p_low = times_parts(p, p_low, x, 0.0)
+        if p == 0.0:  # all further terms are 0, also where c + n is
+            return total + total_low
         under, under_low = two_sum(c, n)
         n = n + 1.0
         q, q_low = times_parts(under, under_low + c_low, n, 0.0)
@@ -138,12 +145,12 @@ def gauss_series(a: float, a_low: float, b: float, b_low: float, c: float, c_low
             break
     tail = 0.0
     least = 3e-17 * left * fabs(total)
-    while fabs(term) > least:
+    while fabs(term) > least and n < MOST_TERMS:
         under = (c + n) * (n + 1.0)
         term = term * ((a + n) * (b + n) * x / under)
         tail = tail + term
         n = n + 1.0
-    return total + (total_low + tail)
+    return total + (total_low + tail) if n < MOST_TERMS else nan
 
 
 @scalar
@@ -160,10 +167,15 @@ def hyp2f1(a: float, b: float, c: float, x: float) -> float:
         return inf
     if x == 0.0 or a == 0.0 or b == 0.0:
         return 1.0
+    if x > 1.0 and not ends:
+        return nan
+    if (a == c or b == c) and x != 1.0 and not (c <= 0.0 and c == floor(c)):
+        # (1 - x)**e, with the rest of the base
+        e = -b if a == c else -a
+        y, y_low = two_sum(1.0, -x)
+        return power(y, e) * (1.0 + e * (y_low / y))
     if ends:
         return gauss_series(a, 0.0, b, 0.0, c, 0.0, x)
-    if x > 1.0:
-        return nan
     d = c - a - b
     if x == 1.0:
         if d <= 0.0:

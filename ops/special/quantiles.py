@@ -50,6 +50,8 @@ def poisson_quantile(rate: float, u: float) -> float:
     low = low if low > -1.0 else -1.0
     while high - low > 1.0:
         middle = floor(0.5 * (low + high))
+        if middle <= low or middle >= high:  # beyond 2**53 there is no number between
+            break
         if poisson_cdf(rate, middle) < u:
             low = middle
         else:
@@ -95,6 +97,8 @@ def binomial_quantile(n: float, p: float, u: float) -> float:
     low = low if low > -1.0 else -1.0
     while high - low > 1.0:
         middle = floor(0.5 * (low + high))
+        if middle <= low or middle >= high:  # beyond 2**53 there is no number between
+            break
         if binomial_cdf(n, p, middle) < u:
             low = middle
         else:
@@ -117,9 +121,12 @@ def hypergeometric_draw(good: float, bad: float, sample: float, u: float) -> flo
 
     Source: V. Kachitvichyanukul and B. Schmeiser, "Computer generation of hypergeometric random variates", 1985.
     Numbers are visited in the order mode, mode + 1, mode - 1, ..., so it is no quantile but has the distribution.
+    The search ends where probabilities are too small to count.
     """
     total = good + bad
     if good != good or bad != bad or sample != sample or good < 0.0 or bad < 0.0 or sample < 0.0 or sample > total:
+        return nan
+    if not (u >= 0.0 and u <= 1.0) or total == inf:
         return nan
     least = sample - bad if sample > bad else 0.0
     most = sample if sample < good else good
@@ -132,7 +139,9 @@ def hypergeometric_draw(good: float, bad: float, sample: float, u: float) -> flo
     down = mode
     p_up = p
     p_down = p
-    while rest > 0.0 and (up < most or down > least):
+    before = inf
+    while rest > 0.0 and rest < before:
+        before = rest
         if up < most:
             p_up = p_up * ((good - up) / (up + 1.0) * ((sample - up) / (bad - sample + up + 1.0)))
             up = up + 1.0
@@ -161,6 +170,8 @@ def zipf_quantile(a: float, u: float) -> float:
     low = 0.0 if high == 1.0 else 0.5 * high
     while high - low > 1.0:
         middle = floor(0.5 * (low + high))
+        if middle <= low or middle >= high:  # beyond 2**53 there is no number between
+            break
         if hurwitz_zeta(a, middle + 1.0) > rest:
             low = middle
         else:

@@ -32,6 +32,9 @@ static inline f64 ag_kummer_series_f64(f64 a, f64 a_low, f64 b, f64 x)
         f64 p = 0;
         f64 p_low = 0;
         p = ag_times_parts_f64(over, over_low + a_low, x, 0.0, &p_low);
+        if (p == 0.0) {
+            return total + total_low;
+        }
         f64 under = 0;
         f64 under_low = 0;
         under = ag_two_sum_f64(b, n, &under_low);
@@ -103,10 +106,10 @@ static inline f64 ag_hyp1f1_f64(f64 a, f64 b, f64 x)
     if (a == 0.0 || x == 0.0) {
         return 1.0;
     }
-    if (a == b) {
+    const f64 ends = a < 0.0 && a == floor_F(a);
+    if (a == b && !ends) {
         return ag_exp_f64(x);
     }
-    const f64 ends = a < 0.0 && a == floor_F(a);
     if (x < 0.0 && !ends) {
         if (x < -60.0 && -x > 2.0 * fabs_F(a * (a - b + 1.0))) {
             return ag_kummer_tail_f64(b - a, b, -x, 1);
@@ -132,7 +135,7 @@ static inline f64 ag_gauss_series_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c,
     f64 total = 1.0;
     f64 total_low = 0.0;
     f64 n = 0.0;
-    const f64 left = 1.0 - fabs_F(x);
+    const f64 left = fabs_F(x) < 1.0 ? 1.0 - fabs_F(x) : 0.0;
     f64 least = a < b ? a : b;
     const f64 settled = -(least < c ? least : c);
     f64 under = 0;
@@ -147,6 +150,9 @@ static inline f64 ag_gauss_series_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c,
         f64 p_low = 0;
         p = ag_times_parts_f64(first, first_low + a_low, second, second_low + b_low, &p_low);
         p = ag_times_parts_f64(p, p_low, x, 0.0, &p_low);
+        if (p == 0.0) {
+            return total + total_low;
+        }
         f64 under_low = 0;
         under = ag_two_sum_f64(c, n, &under_low);
         n = n + 1.0;
@@ -171,13 +177,13 @@ static inline f64 ag_gauss_series_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c,
     }
     f64 tail = 0.0;
     least = 3e-17 * left * fabs_F(total);
-    while (fabs_F(term) > least) {
+    while (fabs_F(term) > least && n < 10000000.0) {
         under = (c + n) * (n + 1.0);
         term = term * ((a + n) * (b + n) * x / under);
         tail = tail + term;
         n = n + 1.0;
     }
-    return total + (total_low + tail);
+    return n < 10000000.0 ? total + (total_low + tail) : __builtin_nan("");
 }
 
 /* 2F1 for -1/2 <= x < 1: the series, or for x > 0.9 the transformation to 1 - x (DLMF 15.8.4). */
@@ -233,11 +239,18 @@ static inline f64 ag_hyp2f1_f64(f64 a, f64 b, f64 c, f64 x)
     if (x == 0.0 || a == 0.0 || b == 0.0) {
         return 1.0;
     }
+    if (x > 1.0 && !ends) {
+        return __builtin_nan("");
+    }
+    f64 y = 0;
+    if ((a == c || b == c) && x != 1.0 && !(c <= 0.0 && c == floor_F(c))) {
+        const f64 e = a == c ? -b : -a;
+        f64 y_low = 0;
+        y = ag_two_sum_f64(1.0, -x, &y_low);
+        return pow_F(y, e) * (1.0 + e * (y_low / y));
+    }
     if (ends) {
         return ag_gauss_series_f64(a, 0.0, b, 0.0, c, 0.0, x);
-    }
-    if (x > 1.0) {
-        return __builtin_nan("");
     }
     f64 d = c - a - b;
     if (x == 1.0) {
@@ -250,7 +263,7 @@ static inline f64 ag_hyp2f1_f64(f64 a, f64 b, f64 c, f64 x)
             ag_sign_of_gamma_f64(c - b);
     }
     if (x < -0.5) {
-        const f64 y = x / (x - 1.0);
+        y = x / (x - 1.0);
         f64 d_low = 0;
         if (fabs_F(b) < fabs_F(a)) {
             d = ag_two_sum_f64(c, -a, &d_low);

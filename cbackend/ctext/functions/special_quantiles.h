@@ -49,6 +49,9 @@ static inline f64 ag_poisson_quantile_f64(f64 rate, f64 u)
     low = low > -1.0 ? low : -1.0;
     while (high - low > 1.0) {
         const f64 middle = floor_F(0.5 * (low + high));
+        if (middle <= low || middle >= high) {
+            break;
+        }
         if (ag_poisson_cdf_f64(rate, middle) < u) {
             low = middle;
         }
@@ -105,6 +108,9 @@ static inline f64 ag_binomial_quantile_f64(f64 n, f64 p, f64 u)
     low = low > -1.0 ? low : -1.0;
     while (high - low > 1.0) {
         const f64 middle = floor_F(0.5 * (low + high));
+        if (middle <= low || middle >= high) {
+            break;
+        }
         if (ag_binomial_cdf_f64(n, p, middle) < u) {
             low = middle;
         }
@@ -129,11 +135,15 @@ static inline f64 ag_log_binomial_f64(f64 n, f64 k)
 
 /* How many of `sample` are good, by inversion of u outwards from the mode. Source: V. Kachitvichyanukul and B.
    Schmeiser, "Computer generation of hypergeometric random variates", 1985. Numbers are visited in the order
-   mode, mode + 1, mode - 1, ..., so it is no quantile but has the distribution. */
+   mode, mode + 1, mode - 1, ..., so it is no quantile but has the distribution. The search ends where
+   probabilities are too small to count. */
 static inline f64 ag_hypergeometric_draw_f64(f64 good, f64 bad, f64 sample, f64 u)
 {
     const f64 total = good + bad;
     if (good != good || bad != bad || sample != sample || good < 0.0 || bad < 0.0 || sample < 0.0 || sample > total) {
+        return __builtin_nan("");
+    }
+    if (!(u >= 0.0 && u <= 1.0) || total == __builtin_inf()) {
         return __builtin_nan("");
     }
     const f64 least = sample > bad ? sample - bad : 0.0;
@@ -148,7 +158,9 @@ static inline f64 ag_hypergeometric_draw_f64(f64 good, f64 bad, f64 sample, f64 
     f64 down = mode;
     f64 p_up = p;
     f64 p_down = p;
-    while (rest > 0.0 && (up < most || down > least)) {
+    f64 before = __builtin_inf();
+    while (rest > 0.0 && rest < before) {
+        before = rest;
         if (up < most) {
             p_up = p_up * ((good - up) / (up + 1.0) * ((sample - up) / (bad - sample + up + 1.0)));
             up = up + 1.0;
@@ -184,6 +196,9 @@ static inline f64 ag_zipf_quantile_f64(f64 a, f64 u)
     f64 low = high == 1.0 ? 0.0 : 0.5 * high;
     while (high - low > 1.0) {
         const f64 middle = floor_F(0.5 * (low + high));
+        if (middle <= low || middle >= high) {
+            break;
+        }
         if (ag_hurwitz_zeta_f64(a, middle + 1.0) > rest) {
             low = middle;
         }

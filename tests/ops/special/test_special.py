@@ -340,6 +340,43 @@ def test_a_zeta_function_without_terms_ends_at_once(mode):
     np.testing.assert_array_equal(f(np.array([1e300]), np.array([1.0])), [1.0])
 
 
+POLYNOMIALS = {
+    "hyp2f1": [
+        # a, b, c, x, 2F1 by mpmath with 60 digits; NaN for a degree that is out of reach
+        (-128.0, 2.0, 2.0, 2.0, 1.0), (709.0, -1.0, -1.5, -99.9, -47218.4), (-5.0, 3.5, 2.25, 7.5, -54281.31523378582),
+        (-20.0, 0.5, 1.5, 3.0, 16908.165071644908), (-3.0, -7.0, 2.0, 100.0, 8961051.0), (-2.0, 3.0, -2.0, 0.5, 4.0),
+        (7.0, 7.0, 7.0, 0.9999999, 1.0000000036844909e49), (-4.0, 1.5, 2.0, 1.0, 0.0546875),
+        (-1e15, 1.0, 1e15, 1.0, np.nan),
+    ],
+    "hyp1f1": [
+        (-2.0, -2.0, 0.5, 1.625), (-7.0, -7.0, -3.0, -1 / 14), (-2.5, -2.5, 1.5, 4.481689070338065),
+        (-3.0, -2.0, 0.5, np.inf),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_hypergeometric_polynomials_end(name, mode):
+    """Beyond 1 no term is small before the last one."""
+    *operands, exact = (np.array(column) for column in zip(*POLYNOMIALS[name]))
+    variables = [T.vector(f"v{k}") for k in range(len(operands))]
+    got = ag.function(variables, SPECIAL[name](*variables), mode=mode)(*operands)
+    np.testing.assert_allclose(got, exact, 1e-14)
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
+def test_searches_among_numbers_beyond_all_whole_ones_end(mode):
+    """From 2**53 on there is no number between two neighbours, and no probability moves a sum of them."""
+    n, p, q, u = T.vectors("npqu")
+    names = {"poisson_quantile": [n, p], "binomial_quantile": [n, p, u], "hypergeometric_draw": [n, q, q / 4, u]}
+    f = ag.function([n, p, q, u], [SPECIAL[name](*given) for name, given in names.items()], mode=mode)
+    poisson, binomial, drawn = f([1e18, 3e300], [0.1, 0.5], [1e18, 1e300], [0.3, 0.999999])
+    assert abs(poisson[0] - 1e18) < 2e9 and abs(binomial[0] - 1e17) < 2e8
+    assert (drawn <= [0.25e18, 0.25e300]).all() and (drawn >= 0).all()
+    assert np.isnan(f([1.0], [5.0], [5.0], [2.0])[2])  # no probability
+
+
 LARGE = (
     # a, b, x, I_x(a, b) by mpmath with 60 digits
     (1.0, 1e8, 0.1, 1.0), (1e8, 0.5, 0.9, 0.0), (0.5, 1e15, 0.1, 1.0), (1e8, 1e8, 0.5, 0.5), (1e15, 1e15, 0.5, 0.5),

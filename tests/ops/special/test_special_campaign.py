@@ -6,6 +6,7 @@
 and their exact values: the nearest float and the rest in units of 1/250 ulp.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -301,6 +302,36 @@ def test_hard_points_are_within_the_bound():
                 if not off.max() <= bound:
                     wrong[name, kind_] = (float(off.max()), operands[:, part][:, off.argmax()].tolist())
     assert not wrong, wrong
+
+
+EXTREME = [
+    0, 1, 2, 3, 7, 20, 100, 128, 1000, 1e5, 1e6, 1e9, 1e12, 1e15, 1e18, 1e100, 1e300, 0.5, 1.5, 0.1, 1e-3, 1e-8, 1e-20,
+    1e-300, 5e-324, 0.9, 0.999999, 1.000001, 3.7, 99.9, 12345.6, 709.0, np.inf, np.nan,
+]  # fmt: skip
+COMBINATIONS = 1_500
+PATIENCE = 600.0
+"""Seconds for all functions; they take some forty."""
+
+
+def reach_the_end():
+    """Compute each function at combinations of extreme numbers; the name of a function is printed before."""
+    values = np.array([*EXTREME, *(-x for x in EXTREME)])
+    for name, op in sorted(SPECIAL.items()):
+        print(name, flush=True)
+        drawn = np.random.default_rng(1).choice(values, (op.arity, COMBINATIONS))
+        variables = [T.vector(f"v{k}") for k in range(op.arity)]
+        ag.function(variables, op(*variables))(*drawn)
+
+
+def test_all_functions_end():
+    command = [sys.executable, "-c", "from test_special_campaign import reach_the_end; reach_the_end()"]
+    run = subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True)
+    try:
+        printed, _ = run.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        printed, _ = run.communicate()
+    assert run.returncode == 0, f"{printed.split()[-1]} does not end"
 
 
 if __name__ == "__main__":
