@@ -49,7 +49,7 @@ from arignote.targets.named import host
 
 FOLDER = str(Path(__file__).parent)
 GOLDEN = Path(FOLDER, "golden")
-IS_LAST_CASE = pytest.StashKey[bool]()
+IS_LAST = pytest.StashKey[bool]()
 WHOLE, HALVES = (0,), compilation.UNITS
 compilation.UNITS = WHOLE  # before the state that all tests share is read
 FIXED_ORDERS = ("file", "reversed")
@@ -82,6 +82,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--order", default="file", help="order of the tests: 'file' (the default), 'reversed', 'random', or a seed"
     )
+    parser.addoption("--blame", action="store_true", help="look after each test for what it changes of the product")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -143,26 +144,22 @@ def process_state(tmp_path_factory: pytest.TempPathFactory) -> ProcessState:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Note whether the next test is another case of the same test function."""
-    item.stash[IS_LAST_CASE] = nextitem is None or _test_function(item) != _test_function(nextitem)
-
-
-def _test_function(item: pytest.Item) -> tuple[object, str]:
-    return item.parent, getattr(item, "originalname", item.name)
+    """Note whether the next test stands in another file."""
+    item.stash[IS_LAST] = nextitem is None or item.path != nextitem.path or item.config.option.blame
 
 
 @pytest.fixture(autouse=True)
 def isolated(process_state: ProcessState, request: pytest.FixtureRequest) -> Iterator[None]:
     """Undo what a test changes of the process state, and blame the test.
 
-    The product is compared after the last of successive cases of one test function: that takes 5 ms.
+    The product is compared after the last test of a file, since that takes 5 ms; with `--blame` after each test.
     """
     before = process_state.read()
     with in_units(HALVES if request.node.get_closest_marker("long") else WHOLE):
         yield
-    changes = process_state.restore(before, with_product=request.node.stash[IS_LAST_CASE])
+    changes = process_state.restore(before, with_product=request.node.stash[IS_LAST])
     if changes:
-        culprit = "this test, or a case of it that ran just before, changes what other tests meet"
+        culprit = "this test, or one before it in this file (--blame says which), changes what other tests meet"
         pytest.fail(f"{culprit}:\n  " + "\n  ".join(changes), pytrace=False)
 
 

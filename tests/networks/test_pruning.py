@@ -88,6 +88,7 @@ def test_a_schedule_raises_the_sparsity_and_updates_keep_zeros():
         ag.prune(w, 0.5, schedule=lambda step: 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("structure", mostly_long(["element", "2:4", "channel"], {"channel"}))
 def test_accuracy_on_the_digits_stays_within_a_point(structure):
     sparsity = {"element": 0.8, "2:4": None, "channel": 0.5}[structure]

@@ -162,16 +162,21 @@ def test_cases(case):
         T.planted = 1
     assert draws() == 0.5118216247002567
 def test_later():
-    assert not hasattr(T, "planted") and draws() == 0.5118216247002567
+    assert draws() == 0.5118216247002567
 """
 
 
-def test_a_change_of_the_product_is_blamed_on_the_last_case_of_its_test_and_generators_start_again(tmp_path):
+@pytest.mark.parametrize("options, blamed", [([], "test_later"), (["--blame"], "test_cases[0]")])
+def test_a_change_of_the_product_is_blamed_on_its_file_or_its_test_and_generators_start_again(
+    tmp_path, options, blamed
+):
     draws = "RNG = np.random.default_rng(1)\ndef draws(): return RNG.random()\n"
-    suite = {"test_a.py": CASES.format(draws), "test_b.py": CASES.format("from test_a import draws")}
-    code, report, order = outcome(tmp_path, "--order=file", suite=suite)
-    assert code == 1 and "8 passed, 2 errors" in report and report.count("ERROR at teardown of test_cases[2]") == 2
-    assert report.count("arignote.ops: planted was absent, is 1") >= 2 and order[3] == "test_a.py::test_later"
+    alone = "from test_a import draws\ndef test_first(): assert not hasattr(T, 'planted')"
+    suite = {"test_a.py": CASES.format(draws), "test_b.py": CASES.format(alone)}
+    code, report, order = outcome(tmp_path, "--order=file", *options, suite=suite)
+    assert code == 1 and "9 passed, 2 errors" in report and report.count(f"ERROR at teardown of {blamed}") == 2
+    assert report.count("arignote.ops: planted was absent, is 1") >= 2
+    assert order[3:5] == ["test_a.py::test_later", "test_b.py::test_first"]
 
 
 def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):

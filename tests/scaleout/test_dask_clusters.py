@@ -74,6 +74,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the peak of memory is read from /proc")
 def test_four_workers_give_equal_bits_and_stay_within_their_memory(tmp_path):
     """An input of four times the memory limit goes through one of them."""

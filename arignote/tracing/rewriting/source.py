@@ -148,8 +148,7 @@ def _lines_by_code(code: CodeType) -> tuple[list[str], int]:
     `inspect` looks at all modules, and reads the lines word by word.  Raises ValueError where instructions have no
     places (Python 3.10), and for a file without lines.
     """
-    linecache.checkcache(code.co_filename)
-    lines, first = linecache.getlines(code.co_filename), code.co_firstlineno - 1
+    lines, first = _lines_of_file(code), code.co_firstlineno - 1
     if not hasattr(code, "co_positions") or len(lines) <= first:
         raise ValueError("no lines")
     last, waiting = code.co_firstlineno, [code]
@@ -160,10 +159,16 @@ def _lines_by_code(code: CodeType) -> tuple[list[str], int]:
     return lines[first:last], first + 1
 
 
+def _lines_of_file(code: CodeType) -> list[str]:
+    """Return the lines of the file of a function, as it is now."""
+    linecache.checkcache(code.co_filename)
+    return linecache.getlines(code.co_filename)
+
+
 def _lambda_of(code: CodeType) -> Any:
     """Return the syntax of a lambda, which its place in the file tells from others in its line."""
     try:
-        lines, _ = inspect.findsource(code)
+        lines = _lines_of_file(code) or inspect.findsource(code)[0]
     except (OSError, TypeError, IndexError):
         return None
     found = [n for n in _lambdas("".join(lines)) if n.lineno == code.co_firstlineno and _is_at(n, code)]

@@ -302,6 +302,7 @@ FLAGS = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_flags_of_the_users_change_no_result(make, tmp_path):
     """Neither on the command line nor in the environment: the largest integer wraps, NaN and -0 are what they are."""
     u = T.lvector("u")
