@@ -194,7 +194,7 @@ def test_integers_are_numpys(opencl, dtype):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_floats_bools_and_broadcasting_are_numpys(opencl, dtype):
     special = [np.nan, np.inf, -np.inf, -0.0, 1e-310, 2.5]
     x, b = T.matrix("x", dtype=dtype), T.vector("b", dtype=dtype)
