@@ -24,7 +24,7 @@ from ..core.checks import describe
 from ..core.namespace import T, classes
 from ..core.tensor import HostOp, TensorVariable
 from .limits import quotient, rates, size_of
-from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
+from .matrix_ops import MatrixOp, adjoint, lower_half, of_numbers, on_columns, product, real_dtype
 from .solving import SolveTriangular
 
 
@@ -256,7 +256,7 @@ class SVD(MatrixOp, HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         with np.errstate(all="ignore"):
-            return tuple(np.linalg.svd(values[0], full_matrices=self.full_matrices))
+            return tuple(np.linalg.svd(of_numbers(values[0]), full_matrices=self.full_matrices))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         *batch, m, n = inputs[0]
@@ -278,7 +278,7 @@ class SVD(MatrixOp, HostOp):
 
 @record(repr=False)
 class SingularValues(MatrixOp, HostOp):
-    """The singular values of matrices, real and descending."""
+    """The singular values of matrices, real and descending; NaN for a matrix with infinite elements, as NumPy has it."""
 
     name = "svdvals"
     spelling = "linalg.svdvals"
@@ -288,8 +288,10 @@ class SingularValues(MatrixOp, HostOp):
         return SVD().infer(inputs)[1:2]
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        with np.errstate(all="ignore"):
-            return (np.linalg.svd(values[0], compute_uv=False),)
+        (a,) = values
+        infinite = np.isinf(a).any((-2, -1), keepdims=True)  # LAPACK prints complaints about them
+        s = np.linalg.svd(of_numbers(np.where(infinite & ~np.isnan(a), 0, a)), compute_uv=False)
+        return (np.where(infinite[..., 0], s.dtype.type(np.nan), s),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         *batch, m, n = inputs[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ...graph import Kind, TensorType, Variable
 from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
@@ -55,6 +57,16 @@ class MatrixOp(TensorOp):
             raise ValueError(f"{self.name} takes square matrices, got {describe(a)}")
         side = m if n is None else n
         return a.type.with_shape((*a.type.shape[:-2], side, side))
+
+
+def of_numbers(a: np.ndarray) -> np.ndarray:
+    """Return `a`; LAPACK does not end on some matrices with infinite elements.
+
+    Raises LinAlgError for an element that is infinite or NaN.
+    """
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("SVD did not converge: an element is infinite or NaN")
+    return a
 
 
 def as_matrices(x: TensorLike, what: str) -> TensorVariable:

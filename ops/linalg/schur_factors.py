@@ -25,7 +25,7 @@ from ..shapes.conditions import checked
 from .equations import Sylvester, together
 from .factorizations import SVD
 from .lapack import ORDERS, qz_of, schur_of, stacked
-from .matrix_ops import MatrixOp, adjoint, as_matrices, product
+from .matrix_ops import MatrixOp, adjoint, as_matrices, of_numbers, product
 from .scipys import finite, square
 
 __all__ = ["null_space", "orth", "polar", "qz", "rsf2csf", "schur"]
@@ -114,7 +114,7 @@ class Polar(MatrixOp, HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         with np.errstate(all="ignore"):
-            w, s, vh = np.linalg.svd(values[0], full_matrices=False)
+            w, s, vh = np.linalg.svd(of_numbers(values[0]), full_matrices=False)
         v = np.conj(np.swapaxes(vh, -1, -2))
         return w @ vh, (v * s[..., None, :].astype(v.dtype)) @ vh
 

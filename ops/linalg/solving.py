@@ -25,7 +25,7 @@ from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from ..writing import latex
 from .blas import joint_batch, require_inner
-from .matrix_ops import MatrixOp, adjoint, lower_half, product
+from .matrix_ops import MatrixOp, adjoint, lower_half, of_numbers, product
 
 if TYPE_CHECKING:
     from ..writing import code
@@ -213,7 +213,7 @@ class PseudoInverse(MatrixOp, HostOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         a, rcond = values
         with np.errstate(all="ignore"):
-            return (np.linalg.pinv(a, rcond),)
+            return (np.linalg.pinv(of_numbers(a), rcond),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         a = inputs[0]

@@ -217,3 +217,22 @@ def test_lengths_are_those_of_the_operands():
     assert dims_of(T.linalg.solve(a, b))[1:] == dims_of(b)[1:]
     assert dims_of(T.DiagonalMatrix()(a))[-2] is dims_of(a)[-1]
     assert T.linalg.inv(T.tensor("a", shape=(None, 3))).type.shape == (3, 3)
+
+
+INFINITE = np.array([[1.41120712, -np.inf, -0.3997925], [-np.inf, 1.2773277, -0.48536304], [-np.inf, -np.inf, 0.36]])
+"""A matrix on which LAPACK's decomposition of singular values does not end."""
+
+
+@pytest.mark.parametrize("bad", [INFINITE, np.diag([np.inf, 1.0, 2.0]), np.diag([1.0, np.nan, 2.0])])
+def test_singular_vectors_of_infinite_matrices_are_an_error(bad):
+    x = T.matrix("x")
+    for made in (T.linalg.svd(x), T.linalg.pinv(x), T.linalg.polar(x), T.linalg.orth(x), T.linalg.lstsq(x, x)):
+        with pytest.raises(np.linalg.LinAlgError, match="SVD did not converge: an element is infinite or NaN"):
+            ag.function([x], made, mode="NUMPY")(bad)
+
+
+def test_singular_values_of_infinite_matrices_are_nan(capfd):
+    x = T.tensor3("x")
+    found = ag.function([x], T.linalg.svdvals(x), mode="NUMPY")(np.stack([INFINITE, np.eye(3)]))
+    np.testing.assert_array_equal(found, [[np.nan] * 3, [1.0] * 3])
+    assert capfd.readouterr() == ("", "")
