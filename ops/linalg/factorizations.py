@@ -278,7 +278,7 @@ class SVD(MatrixOp, HostOp):
 
 @record(repr=False)
 class SingularValues(MatrixOp, HostOp):
-    """The singular values of matrices, real and descending; NaN for a matrix with infinite elements, as NumPy has it."""
+    """The singular values of matrices, real and descending; NaN for a matrix with infinite elements."""
 
     name = "svdvals"
     spelling = "linalg.svdvals"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matrices import adjoint, hermitian, matrices
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import dims_of, same_shape
 
