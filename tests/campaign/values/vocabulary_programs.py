@@ -30,6 +30,8 @@ DRAWN = [
     and v.owner.op.name not in ("inplace", "assume", "searchsorted")
 ]  # fmt: skip
 """The positions of the graphs that programs draw; `assume` and `searchsorted` ask for values with a property."""
+LOOPS = {k for k in DRAWN if any(node.op.name in ("while_loop", "recorded_loop") for node in toposort([ZOO[k]]))}
+"""Graphs with a loop; a condition on any numbers might hold for ever."""
 PLAIN = 400
 """Elements of operands whose products are small."""
 LARGEST_SIZE = 200_000
@@ -125,7 +127,8 @@ class VocabularyMaker(Maker):
         for v in variables_of(number):
             literal = {K: f"{self.random.randint(0, 4)}", A: "1.5", B: "0.25", N: "[0, -1, 0]"}.get(v)
             name = self.pick(lambda a, rank=v.ndim: a.ndim == rank)
-            if literal is not None and (name is None or v in (K, N) or self.random.random() < 0.5):
+            fixed = name is None or v in (K, N) or (number in LOOPS and v in (A, B))
+            if literal is not None and (fixed or self.random.random() < 0.5):
                 words.append(literal)
             elif name is None:
                 return None
