@@ -444,7 +444,12 @@ def matrix_rank(
 
 
 def cond(x: TensorLike, p: TensorLike | None = None) -> TensorVariable:
-    """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values."""
+    """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values.
+
+    A run raises LinAlgError for a matrix without elements.
+    """
+    x = as_matrices(x, "cond")
+    x = checked(x, T.gt(x.size, 0), "cond is not defined on empty arrays", error=np.linalg.LinAlgError)
     if p in (None, 2, -2):
         s = svdvals(x)
         found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
@@ -508,7 +513,7 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVari
         raise ValueError(f"norm: ord must be a number, inf or -inf for vectors, got {ord!r}")
     size = T.abs(x)
     if abs(ord) == np.inf:
-        return (T.max if ord > 0 else T.min)(size, axis, keepdims=keepdims)
+        return _extremum(ord, size, axis, keepdims)
     if ord == 0:
         return T.sum(T.cast(T.ne(x, 0), size.dtype), axis, keepdims=keepdims)
     if ord == 1:
@@ -517,17 +522,24 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVari
     return root_of_powers(total, float(ord)) if ord > 1 else T.pow(total, 1 / float(ord))
 
 
+def _extremum(ord: Any, sizes: Variable, axis: Any, keepdims: bool = False) -> TensorVariable:
+    """Return the largest size for a positive `ord`, 0 of none; the smallest for a negative one."""
+    if ord < 0:
+        return T.min(sizes, axis, keepdims=keepdims)
+    return T.max(sizes, axis, keepdims=keepdims, initial=0)
+
+
 def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> TensorVariable:
     rows, columns = axes
     if ord in (None, "fro"):
         return root_of_powers(T.sum(_squares(x), axes, keepdims=keepdims))
     if ord in (2, -2, "nuc"):
         values = svdvals(T.moveaxis(x, axes, (-2, -1)))
-        result = T.sum(values, -1) if ord == "nuc" else (T.max if ord > 0 else T.min)(values, -1)
+        result = T.sum(values, -1) if ord == "nuc" else _extremum(ord, values, -1)
     elif ord in (1, -1, np.inf, -np.inf):
         summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = T.sum(T.abs(x), summed)
-        result = (T.max if ord > 0 else T.min)(sums, axis=kept - (kept > summed))
+        result = _extremum(ord, sums, kept - (kept > summed))
     else:
         raise ValueError(f'norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
     return expand_dims(result, tuple(sorted(axes))) if keepdims else result

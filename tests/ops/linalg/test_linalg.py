@@ -237,3 +237,14 @@ def test_singular_values_of_infinite_matrices_are_nan(capfd):
     found = ag.function([x], T.linalg.svdvals(x), mode="NUMPY")(np.stack([INFINITE, np.eye(3)]))
     np.testing.assert_array_equal(found, [[np.nan] * 3, [1.0] * 3])
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_norms_of_no_elements_are_0(shape):
+    x = T.matrix("x")
+    orders = (2, "nuc", "fro", 1, np.inf)
+    assert ag.function([x], [T.linalg.norm(x, o) for o in orders], mode="NUMPY")(np.zeros(shape)) == [0.0] * 5
+    assert T.linalg.norm(T.zeros(0), np.inf).eval() == 0
+    for p in (None, 1):
+        with pytest.raises(np.linalg.LinAlgError, match="cond is not defined on empty arrays"):
+            ag.function([x], T.linalg.cond(x, p), mode="NUMPY")(np.zeros((0, 0)))
