@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -196,11 +197,14 @@ def _cases(parts: Sequence[Program], made: Mapping[str, Any], seed: int) -> Iter
     accepted, refused = [], []
     for case in own:
         random = Random(f"{seed} {case.part.letters}")
-        drawn = []
-        while len(drawn) < DRAWS and (not drawn or drawn[-1].refused):
-            drawn.append(Case.of(case.part, made, other_lengths(case.part, random)))
+        drawn = [case]
+        for _ in range(DRAWS):
+            with suppress(MemoryError):  # the program is too large for these lengths
+                drawn.append(Case.of(case.part, made, other_lengths(case.part, random)))
+            if not drawn[-1].refused and len(drawn) > 1:
+                break
         accepted.append(case if drawn[-1].refused else drawn[-1])
-        refused.append(drawn[0] if drawn[0].refused else accepted[-1])
+        refused.append(next((each for each in drawn if each.refused), accepted[-1]))
     yield accepted
     if any(case.refused for case in refused):
         yield refused
