@@ -19,6 +19,7 @@ from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from ..writing import latex
 from .factorizations import SVD
+from .lapack import order_of
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype
 from .solving import Inverse
 
@@ -83,6 +84,7 @@ class Cofactors(MatrixOp, HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (a,) = values
+        order_of(self.name, a)
         finite = np.isfinite(a).all((-2, -1), keepdims=True)
         with np.errstate(all="ignore"):
             u, s, vh = np.linalg.svd(np.where(finite, a, 0))

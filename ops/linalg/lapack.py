@@ -91,10 +91,10 @@ def _fortran(x: np.ndarray) -> np.ndarray:
     return np.array(x, order="F")
 
 
-def _order(name: str, *matrices: np.ndarray) -> int:
+def order_of(name: str, *matrices: np.ndarray) -> int:
     """Return n for matrices of n by n.  Raises LinAlgError for others, beyond whose bounds LAPACK would write."""
     n = int(matrices[0].shape[-1])
-    if any(a.shape != (n, n) for a in matrices):
+    if any(a.shape[-2:] != (n, n) for a in matrices):
         shapes = " and ".join(str(a.shape) for a in matrices)
         raise np.linalg.LinAlgError(f"{name}: expected square matrices of one size, got {shapes}")
     return n
@@ -153,7 +153,7 @@ def schur_of(a: np.ndarray, order: str | None = None) -> tuple[np.ndarray, np.nd
 
     Raises LinAlgError where the iteration does not converge, and for a matrix that is not square.
     """
-    n = _order("schur", a)
+    n = order_of("schur", a)
     t, z = _fortran(a), np.zeros((n, n), a.dtype, order="F")
     if not n:
         return t, z, 0
@@ -175,7 +175,7 @@ def qz_of(a: np.ndarray, b: np.ndarray, order: str | None = None) -> tuple[Any, 
 
     Raises LinAlgError where the iteration does not converge, and for matrices that are not square or not of one size.
     """
-    n = _order("qz", a, b)
+    n = order_of("qz", a, b)
     aa, bb = _fortran(a), _fortran(b)
     q, z = (np.zeros((n, n), a.dtype, order="F") for _ in range(2))
     if not n:

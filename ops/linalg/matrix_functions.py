@@ -22,7 +22,7 @@ from ..core.promotion import result_type
 from ..core.tensor import HostOp, TensorVariable
 from ..core.typing import TensorLike
 from .equations import Sylvester
-from .lapack import schur_of, stacked
+from .lapack import order_of, schur_of, stacked
 from .matrix_ops import MatrixOp, adjoint
 from .scipys import square
 
@@ -115,6 +115,7 @@ def _triangle_of(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def root_of(a: np.ndarray) -> tuple[np.ndarray]:
     """The principal square root of a matrix, complex."""
+    order_of("sqrtm", a)
     if not np.isfinite(a).all():
         return (np.full(a.shape, np.nan, np.result_type(a.dtype, np.complex64)),)
     t, z = _triangle_of(a)
@@ -129,6 +130,7 @@ def logarithm_of(a: np.ndarray) -> tuple[np.ndarray]:
     Source: Higham, Functions of Matrices (2008), algorithm 11.9, and for the quadrature equation 11.18.  The diagonal
     is that of logarithms, and the elements beside it have a closed form (the same book, equation 11.28).
     """
+    order_of("logm", a)
     if not np.isfinite(a).all():
         return (np.full(a.shape, np.nan, np.result_type(a.dtype, np.complex64)),)
     t, z = _triangle_of(a)

@@ -116,6 +116,7 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
         (T.cumprod(x, axis=0), "a loop of no steps"), (steps, "a loop of no steps"),
         (T.linalg.svdvals(x), "its errors"), (T.nn.softmax(x), "NaN and infinities"), (T.sin(x), "it is less exact"),
         (k.sum(), "not exact"), (T.argsort(x), "equal elements"), (T.dot(u, u), "products of unsigned"),
+        (T.cast(x, "int32"), "floats that no integer is near"),
     ):  # fmt: skip
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
         assert any(message in reason for reason in reasons), (value, reasons)

@@ -76,10 +76,9 @@ _UNARY = tuple(op for op in ELEMENTWISE.values() if op.arity == 1)
 def index_that_is_read(node: Node, users: Users) -> Value | None:
     """Return the only element of a slice as the index that something else reads already."""
     made = producer(node.inputs[0], Subtensor)
-    if made is None:
-        return None
-    within = [_first_position(index) if isinstance(index, slice) else index for index in per_axis(made)]
-    if any(index is None for index in within):
+    indices = [] if made is None else per_axis(made)
+    within = [_first_position(index) if isinstance(index, slice) else index for index in indices]
+    if made is None or any(index is None for index in within) or all(map(_is_same, within, indices)):
         return None
     element = read(made.inputs[0], within)
     twin = _twin(element, users(made.inputs[0]))

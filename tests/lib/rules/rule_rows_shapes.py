@@ -284,6 +284,7 @@ UNCHANGED = [
     ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
     ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
     ("local_index_that_is_read", DimShuffle(("x", "x"))(v[1:2])),  # nothing else reads v[1]
+    ("local_index_that_is_read", T.stack([M[1, 0], DimShuffle(("x",))(v[0])[0]])),  # it is an index already
     ("local_function_of_scalar_that_is_read", T.exp(DimShuffle(("x", "x"))(s))),  # nothing else reads exp(s)
     ("local_subtensor_of_join", Join(0)(x, y)[1]),  # x may be empty
     ("local_subtensor_of_softmax", Softmax(0)(A)[n]),  # the index is along the axis of the softmax

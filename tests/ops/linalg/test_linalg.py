@@ -248,3 +248,11 @@ def test_norms_of_no_elements_are_0(shape):
     for p in (None, 1):
         with pytest.raises(np.linalg.LinAlgError, match="cond is not defined on empty arrays"):
             ag.function([x], T.linalg.cond(x, p), mode="NUMPY")(np.zeros((0, 0)))
+
+
+@pytest.mark.parametrize("function", [T.linalg.sqrtm, T.linalg.logm, T.Cofactors()])
+def test_functions_of_matrices_that_are_not_square_are_an_error_also_without_numbers(function):
+    x = T.matrix("x")
+    for bad in (np.ones((1, 5)), np.full((2, 3), np.nan)):
+        with pytest.raises(np.linalg.LinAlgError, match="expected square matrices of one size, got"):
+            ag.function([x], function(x), mode="NUMPY")(bad)
