@@ -25,6 +25,7 @@ from ..reductions.sampled import cross
 from ..reductions.statistics import root_of_powers
 from ..shapes.arranging import matrix_transpose
 from ..shapes.conditions import checked
+from ..shapes.lengths import lengths_of
 from ..shapes.shape import expand_dims, squeeze
 from .determinants import Det, SlogDet
 from .eigenproblems import eigenpairs, part_of_spectrum
@@ -36,7 +37,7 @@ from .products import matmul, tensordot, vecdot
 from .products import outer as outer_of_elements
 from .results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from .scipys import finite
-from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .solving import Inverse, PseudoInverse, Solve, SolveTriangular, require_thresholds
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
@@ -157,7 +158,8 @@ def pinv(
 ) -> TensorVariable:
     """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0.
 
-    `rtol`: another name of `rcond`, for which None are as many units in the last place as a has rows or columns.
+    `rcond`: a number, or an array that broadcasts to the batch of matrices, one per matrix.  `rtol`: another name of
+    `rcond`, for which None are as many units in the last place as a has rows or columns.
     `hermitian`: the matrices are Hermitian, and their eigenvalues are taken; the lower triangle is read.
     """
     a = as_matrices(a, "pinv")
@@ -168,6 +170,8 @@ def pinv(
     share = with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype))
     if not hermitian:
         return PseudoInverse()(a, share)
+    require_thresholds(a, share)
+    share = T.broadcast_to(share, lengths_of(a)[:-2]) if share.ndim else share
     w, v = eigh(a)
     size = T.abs(w)
     counts = T.gt(size, T.expand_dims(share, -1) * T.max(size, axis=-1, keepdims=True, initial=0))

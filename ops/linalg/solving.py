@@ -19,8 +19,8 @@ import numpy as np
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
-from ..control.batching import align_operands
-from ..core.checks import require_count
+from ..control.batching import Examples, Flags, align_operands, aligned, all_broadcast
+from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from ..writing import latex
@@ -190,30 +190,49 @@ class Inverse(MatrixOp):
         return [T.neg(product(back, g, back))]
 
 
+def require_thresholds(a: Variable, rcond: Variable) -> None:
+    """Raise TypeError unless `rcond` is real, ValueError unless it broadcasts to the batch of the matrices `a`."""
+    if rcond.type.kind != "f":
+        raise TypeError(f"pinv: rcond must be real, got {describe(rcond)}")
+    batch = a.type.shape[:-2]
+    pairs = zip(reversed(rcond.type.shape), reversed(batch), strict=False)
+    if rcond.ndim > len(batch) or any(r not in (None, 1) and b not in (None, r) for r, b in pairs):
+        raise ValueError(f"pinv: rcond must broadcast to the batch of a, got {describe(rcond)} for {describe(a)}")
+
+
+def batch_pseudo_inverse(op: Any, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Apply `pinv` to the matrices of all examples; thresholds that move stand before the batch of the matrices."""
+    if not flags[1]:
+        return op(*inputs)
+    (a,) = all_broadcast(inputs[:1], flags[:1], examples)
+    return op(a, aligned(inputs[1], True, node.inputs[1].ndim, node.inputs[0].ndim - 2))
+
+
 @record(repr=False)
 class PseudoInverse(MatrixOp, HostOp):
-    """The Moore-Penrose inverses: `pinv(a, rcond)` drops singular values up to rcond (a real scalar) times the largest.
+    """The Moore-Penrose inverses: `pinv(a, rcond)` drops singular values up to `rcond` times the largest.
 
+    `rcond` is real and broadcasts to the batch: a number for all matrices, or one per matrix.
     The derivative is that at constant rank: Golub and Pereyra, The Differentiation of Pseudo-Inverses (1973).
     """
 
     name = "pinv"
     spelling = "linalg.pinv"
     fallible = True
+    batching: ClassVar[Callable[..., Any]] = batch_pseudo_inverse
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
         a, rcond = inputs
         self.matrices((a,))
-        if rcond.ndim or rcond.type.kind != "f":
-            raise TypeError(f"pinv: rcond must be a real scalar, got {rcond.type}")
+        require_thresholds(a, rcond)
         *batch, m, n = a.type.shape
         return (a.type.with_shape((*batch, n, m)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        a, rcond = values
+        a, rcond = of_numbers(values[0]), values[1]
         with np.errstate(all="ignore"):
-            return (np.linalg.pinv(of_numbers(a), rcond),)
+            return (np.linalg.pinv(a, np.broadcast_to(rcond, a.shape[:-2]) if rcond.ndim else rcond),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         a = inputs[0]

@@ -222,6 +222,7 @@ SAMPLES, STEPS = RNG.standard_normal(7), np.cumsum(RNG.random(7))
 TIMES, POINTS = np.array([-190.0, 185, -10, 0, 365, np.nan, 720]), (np.array([190.0, -190, 350, -350]), np.arange(4.0))
 OBSERVED, OFTEN, WEIGHTS = RNG.standard_normal((3, 6)), np.array([1, 2, 0, 3, 1, 1]), RNG.random(6)
 SYMMETRIC = np.stack([m + m.T for m in RNG.standard_normal((2, 4, 4))])
+THRESHOLDS = np.array([0.5, 1e-9])
 OPTIONS = {
     "gradient of second order": (lambda n, x: n.gradient(x, edge_order=2), SAMPLES),
     "gradient of the least samples": (lambda n, x: n.gradient(x, 0.5, edge_order=2), SAMPLES[:3]),
@@ -250,6 +251,9 @@ OPTIONS = {
     "values of Hermitian matrices": (lambda n, x: n.linalg.svd(x, True, False, True), SYMMETRIC),
     "inverses of Hermitian matrices": (lambda n, x: n.linalg.pinv(x, hermitian=True), SYMMETRIC),
     "inverse of less rank": (lambda n, x: n.linalg.pinv(n.outer(x, x), hermitian=True), SAMPLES),
+    "thresholds by matrix": (lambda n, x, r: n.linalg.pinv(x, r), SYMMETRIC, THRESHOLDS),
+    "one threshold of a batch": (lambda n, x, r: n.linalg.pinv(x[:, :2], rtol=r[:1]), SYMMETRIC, THRESHOLDS),
+    "thresholds of Hermitian matrices": (lambda n, x, r: n.linalg.pinv(x, r, hermitian=True), SYMMETRIC, THRESHOLDS),
 }  # fmt: skip
 
 
@@ -264,6 +268,7 @@ def test_factors_of_hermitian_matrices():
     np.testing.assert_allclose(u * s[..., None, :] @ vh, SYMMETRIC, atol=1e-12)
     np.testing.assert_allclose(s, np.linalg.svd(SYMMETRIC).S, rtol=1e-12)
     assert_gradient(lambda x: T.sum(T.linalg.pinv(x + x.T, hermitian=True) ** 2), SYMMETRIC[0])
+    assert_gradient(lambda x: T.sum(T.linalg.pinv(x, [1e-9, 1e-8]) ** 2), np.stack([SYMMETRIC[0], SYMMETRIC[0] + 1]))
     assert_gradient(lambda x: T.gradient(x, edge_order=2), SAMPLES)
     assert_gradient(lambda x, w: T.cov(x, aweights=w), OBSERVED, WEIGHTS)
 
@@ -281,6 +286,9 @@ def test_factors_of_hermitian_matrices():
     (lambda: T.ravel_multi_index((PLACES, PLACES), (4, 5), "no"), ValueError, "mode must be"),
     (lambda: T.ravel_multi_index((PLACES, PLACES), (4, 5), ("wrap",)), ValueError, "1 modes for 2 axes"),
     (lambda: T.polyfit(STEPS[:3], SAMPLES[:3], 2, cov=True), ValueError, "more samples than coefficients"),
+    (lambda: T.linalg.pinv(SYMMETRIC, SAMPLES[:3]), ValueError, "rcond must broadcast to the batch of a"),
+    (lambda: T.linalg.pinv(SYMMETRIC, THRESHOLDS[None], hermitian=True), ValueError, "rcond must broadcast to"),
+    (lambda: T.linalg.pinv(SYMMETRIC[0], rtol=THRESHOLDS), ValueError, "rcond must broadcast to the batch of a"),
 ])  # fmt: skip
 def test_options_that_are_refused(call, error, text):
     with pytest.raises(error, match=text):
