@@ -9,6 +9,7 @@
 #include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
+#include "sampling/sampling.h"
 #include "sorting/sorting.h"
 #include "sparse/sparse.h"
 
@@ -26,6 +27,9 @@ typedef struct ag_blas {
     i32 (*gemv)(const struct ag_runtime *rt, const ag_gemv *of);
     i32 (*ger)(const struct ag_runtime *rt, const ag_ger *of);
     i32 (*dot)(const struct ag_runtime *rt, const ag_dot *of);
+    i32 (*weighted_gather)(const struct ag_runtime *rt, const ag_weighted_gather *of);
+    i32 (*weighted_scatter)(const struct ag_runtime *rt, const ag_weighted_scatter *of);
+    i32 (*gather_products)(const struct ag_runtime *rt, const ag_gather_products *of);
     i32 (*sparse_rows)(const struct ag_runtime *rt, const ag_sparse_rows *of);
     i32 (*sparse_across)(const struct ag_runtime *rt, const ag_sparse_across *of);
 } ag_blas;

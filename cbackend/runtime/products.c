@@ -25,6 +25,7 @@
 #include "../kernels/convolutions/windows.c"
 #include "../kernels/attention/attention.c"
 #include "../kernels/sparse/sparse.c"
+#include "../kernels/sampling/sampling.c"
 #include "../kernels/slots.h"
 
 /* Fill the entries.  found: the CBLAS functions gemm, gemv, ger and dot of this dtype, each of which may be NULL. */

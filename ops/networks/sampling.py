@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable
 from ..core.typing import TensorLike
 from ..shapes.lengths import as_length, lengths_of
+from ..shapes.weighted import WeightedGather
 from .functions import _as_float
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -49,22 +51,21 @@ def grid_sample(
 
 def sampled(x: Any, grid: Any, mode: str, border: str, corners: bool) -> Any:
     """Return `grid_sample` for checked arguments and any number of axes; x in the dtype of the result."""
-    own = lengths_of(x)[2:]
+    images, channels, *own = lengths_of(x)
     places = [_place(grid[..., len(own) - 1 - k], n, corners) for k, n in enumerate(own)]
-    if mode == "nearest":
-        return _gathered(x, [T.round(p) for p in places], border, corners)
-    reach = (-1, 0, 1, 2) if mode == "bicubic" else (0, 1)
-    firsts = [T.floor(p) for p in places]
-    weights = [[_weight(T.sub(p, T.add(f, s)), mode) for s in reach] for p, f in zip(places, firsts, strict=True)]
-    total: Any = None
-    for choice in itertools.product(range(len(reach)), repeat=len(own)):
-        at = [T.add(f, reach[c]) for f, c in zip(firsts, choice, strict=True)]
-        weight: Any = None
-        for w, c in zip(weights, choice, strict=True):
-            weight = w[c] if weight is None else T.mul(weight, w[c])
-        part = T.mul(_gathered(x, at, border, corners), T.expand_dims(with_dtype(weight, x.dtype), 1))
-        total = part if total is None else T.add(total, part)
-    return total
+    reach = {"nearest": (0,), "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}[mode]
+    firsts = [T.round(p) if mode == "nearest" else T.floor(p) for p in places]
+    along = [_positions(f, n, reach, border, corners) for f, n in zip(firsts, own, strict=True)]
+    weights = [_weights(T.sub(p, f), reach, mode) for p, f in zip(places, firsts, strict=True)]
+    choices = list(itertools.product(range(len(reach)), repeat=len(own)))
+    at = T.stack([_in_plane([a[c] for a, c in zip(along, choice, strict=True)], own) for choice in choices], axis=1)
+    chosen = ([w[c] for w, c in zip(weights, choice, strict=True)] for choice in choices)
+    w = with_dtype(T.stack([functools.reduce(T.mul, factors) for factors in chosen], axis=1), x.dtype)
+    spots = lengths_of(grid)[1:-1]
+    size, count = (n[0] if len(n) == 1 else T.mul(*n) for n in (own, spots))
+    flat = [T.reshape(v, (lengths_of(v)[0], len(choices), count)) for v in (at, w)]
+    result = WeightedGather()(T.reshape(x, (images, channels, size)), *flat)
+    return T.reshape(result, (images, channels, *spots))
 
 
 def _place(g: Any, length: Any, corners: bool) -> Any:
@@ -75,37 +76,48 @@ def _place(g: Any, length: Any, corners: bool) -> Any:
     return T.true_div(T.sub(T.mul(T.add(g, 1), n), 1), 2)
 
 
-def _weight(d: Any, mode: str) -> Any:
-    """Return the weight of an element by its distance: a triangle, or Keys' cubic."""
-    d = T.abs(d)
-    if mode != "bicubic":
-        return T.sub(1, d)
-    a = CUBIC
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return T.switch(T.le(d, 1), near, far)
+def _weights(share: Any, reach: Sequence[int], mode: str) -> list[Any]:
+    """Return the weights of the elements around a place, `share` behind the first: linear, or Keys' cubic."""
+    if mode == "nearest":
+        return [T.ones_like(share)]
+    if mode == "bilinear":
+        return [T.sub(1, share), share]
+    distances, a = [T.abs(T.sub(share, s)) for s in reach], CUBIC
+    near = [((a + 2) * d - (a + 3)) * d * d + 1 for d in distances[1:3]]
+    far = [((a * d - 5 * a) * d + 8 * a) * d - 4 * a for d in distances[::3]]
+    return [far[0], *near, far[1]]
 
 
-def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
-    """Return the elements of x at integer coordinates; coordinates outside follow the padding mode.
+def _positions(first: Any, length: Any, reach: Sequence[int], border: str, corners: bool) -> list[tuple[Any, Any]]:
+    """Return (position along an axis, whether it lies inside) of the elements around a place; NaN counts as below 0.
 
-    Positions count in the flat array, so that one gather reads them and fuses with its reader.  NaN counts as 0.
+    Positions outside follow the padding mode, and then lie inside: None.  `first`: an integer as a float.
     """
-    images, channels, *own = lengths_of(x)
-    inside, at = None, None  # type: Any, Any
-    for given, length in zip(places, own, strict=True):
-        p, n = given, with_dtype(length, given.dtype)
-        if border == "zeros":
-            here = T.logical_and(T.ge(p, 0), T.le(p, T.sub(n, 1)))
-            inside = here if inside is None else T.logical_and(inside, here)
-        elif border == "reflection":
-            p = _reflected(p, n, corners)
-        index = T.cast(T.minimum(T.switch(T.gt(p, 0), p, T.constant(0, p.dtype)), T.sub(n, 1)), "int64")
-        at = index if at is None else T.add(T.mul(at, length), index)
-    planes = T.reshape(T.arange(T.mul(images, channels)), (images, channels, *(1,) * len(own)))
-    size = own[0] if len(own) == 1 else T.mul(*own)
-    y = T.reshape(x, (-1,))[T.add(T.mul(planes, size), T.expand_dims(at, 1))]
-    return y if inside is None else T.switch(T.expand_dims(inside, 1), y, T.constant(0, y.dtype))
+    n = T.cast(length, "int32")
+    if border == "reflection":
+        places = [_reflected(T.add(first, s), with_dtype(length, first.dtype), corners) for s in reach]
+        return [(T.clip(_integer(p, length, 1), 0, T.sub(n, 1)), None) for p in places]
+    middle = _integer(first, length, 4)
+    around = [T.add(middle, s) if s else middle for s in reach]
+    if border == "border":
+        return [(T.clip(i, 0, T.sub(n, 1)), None) for i in around]
+    return [(i, T.logical_and(T.ge(i, 0), T.lt(i, n))) for i in around]
+
+
+def _integer(p: Any, length: Any, more: int) -> Any:
+    """Return an integral place as int32, which need not be exact further than `more` outside of the axis."""
+    low, high = T.constant(-more, p.dtype), T.add(with_dtype(length, p.dtype), more)
+    return T.cast(T.minimum(T.switch(T.gt(p, low), p, low), high), "int32")
+
+
+def _in_plane(places: Sequence[tuple[Any, Any]], lengths: Sequence[Any]) -> Any:
+    """Return the position in a plane of one position along each axis, -1 if one of them lies outside."""
+    at = functools.reduce(
+        lambda total, part: T.add(T.mul(total, T.cast(part[1], "int32")), part[0]),
+        zip([i for i, _ in places[1:]], lengths[1:], strict=True), places[0][0],
+    )  # fmt: skip
+    inside = [found for _, found in places if found is not None]
+    return T.switch(functools.reduce(T.logical_and, inside), at, T.constant(-1, "int32")) if inside else at
 
 
 def _reflected(p: Any, n: Any, corners: bool) -> Any:

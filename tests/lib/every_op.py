@@ -49,6 +49,7 @@ def loops():
     return scan, ag.while_loop(lambda s: s < A, lambda s: s + 1, B), ag.cond(A > 0, lambda: T.exp(V), lambda: V)
 
 
+AT = T.cast(N, "int32")[None, None]
 Q, NARROW, F = T.quantize(X, 0.5), T.cast(V, "int32"), T.cast(V, "float32")
 def pair(*own):
     around = ((0, 0), (0, 0))
@@ -104,6 +105,8 @@ ZOO = [
     T.NonMaxSuppression(False)(T.zeros((1, 3, 4)) + A, X[None], K, A, B),
     GeneratorDraw("rayleigh", 1, "float64")(T.constant(np.arange(6, dtype="uint64")), K, A)[1],
     NumpyDraw("normal", 1)(T.constant(np.arange(6, dtype="uint64")), K, A, B)[1],
+    T.WeightedGather()(X[None], AT, V[None, None]), T.WeightedScatter()(X[None], AT, V[None, None], K + 1),
+    T.GatherProducts()(X[None], AT, Y[None]),
     T.SparseRows()(V, NARROW, NARROW, V), T.SparseAcross()(V, NARROW, NARROW, X, K),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
