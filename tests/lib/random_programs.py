@@ -6,6 +6,7 @@ moderate.  Lengths have names, so that it can be run on other lengths than those
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -322,13 +323,22 @@ def _with_ends(maker: Maker) -> Program:
     return replace(program, outputs=tuple(sorted(outputs)), updates=tuple(updates))
 
 
+MOST_ELEMENTS = 2_000_000
+"""Elements of an array at other lengths; one of more gets at most `FEWER` along an axis."""
+FEWER = 20
+
+
 def other_lengths(program: Program, random: Random) -> tuple[int, ...]:
     """Lengths that differ from those of the program where it does not know them."""
     letters, lengths = program.letters, program.lengths
     known = program.fixed()
     fixed: Mapping[str, int] = {a: n for a, n in zip(letters, lengths, strict=True) if a in known}
     drawn_lengths = [n for _ in range(0, len(letters), len(LETTERS)) for n in random_lengths(random)]
-    return tuple(fixed.get(letter, n) for letter, n in zip(letters, drawn_lengths, strict=True))
+    drawn_for = {letter: fixed.get(letter, n) for letter, n in zip(letters, drawn_lengths, strict=True)}
+    sizes = [math.prod(drawn_for[axis] for axis in i.axes) for i in program.inputs]
+    if max(sizes, default=0) > MOST_ELEMENTS:  # a long length twice in an array
+        return tuple(min(n, FEWER) if letter not in fixed else n for letter, n in drawn_for.items())
+    return tuple(drawn_for.values())
 
 
 # --- several programs as one
