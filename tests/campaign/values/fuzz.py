@@ -40,6 +40,8 @@ from .vocabulary_programs import vocabulary_program
 
 PROGRAMS = 2000
 SMALL = 16
+MEMORY = 8 << 30
+"""Bytes of a process: NumPy refuses lengths that need more, and no other process has to end."""
 GROUP = 32
 """Programs that share a function."""
 BATCH = 16 * GROUP
@@ -295,6 +297,7 @@ def explain(seed: int) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if len(sys.argv) > 2:
         try_seeds(*map(int, sys.argv[1:]))
     else:
