@@ -19,6 +19,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.engines import Request
 from arignote.engines.division.problem import Division
+from arignote.frontends.onnx.writing.saving import model_of
 from arignote.graph import FunctionGraph
 from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import ELEMENTWISE
@@ -121,6 +122,14 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
         assert any(message in reason for reason in reasons), (value, reasons)
     assert engine.supports((x + 1).owner) and engine.supports(T.dot(x, x).owner)
+
+
+@needs_runtime
+def test_inputs_that_nothing_reads_are_not_in_the_model():
+    """Rules may take away the last reader of an input; a model takes no complex one."""
+    z, x, y = T.zmatrix("z"), T.matrix("x"), T.matrix("y")
+    model = model_of("region", ag.FunctionGraph([z, x, y], [T.exp(y), x + 1]))
+    assert [i.name for i in model.graph.input] == ["i1", "i2"]
 
 
 @needs_runtime

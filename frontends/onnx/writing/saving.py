@@ -11,7 +11,7 @@ import numpy as np
 
 from ....export.sources import graph_of_source, graph_over, output_names
 from ....function.rewriting import rewrite
-from ....graph import FunctionGraph, Variable, dims_of, rebuild
+from ....graph import FunctionGraph, Variable, dims_of, leaves, rebuild
 from ....graph.dims import Symbol
 from ....ops.core.shared import SharedVariable
 from ....ops.core.tensor import TensorVariable
@@ -59,10 +59,15 @@ def to_onnx(
 
 
 def model_of(name: str, graph: FunctionGraph) -> Any:
-    """The model of a graph whose inputs are all arguments of a call, named i0, i1, ... and its outputs o0, o1, ..."""
-    plain = [TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(graph.inputs)]
-    outputs = rebuild(graph.outputs, dict(zip(graph.inputs, plain, strict=True)))
-    return _written(Writer(), name, FunctionGraph(plain, outputs), [f"o{k}" for k in range(len(outputs))])
+    """The model of a graph whose inputs are all arguments of a call, named i0, i1, ... and its outputs o0, o1, ...
+
+    It has the inputs that are read: others may have dtypes that no model takes.
+    """
+    plain = {i: TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(graph.inputs)}
+    outputs = rebuild(graph.outputs, plain)
+    read = set(leaves(outputs))
+    inputs = [i for i in plain.values() if i in read]
+    return _written(Writer(), name, FunctionGraph(inputs, outputs), [f"o{k}" for k in range(len(outputs))])
 
 
 def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, FunctionGraph, Sequence[str]]:
