@@ -40,13 +40,13 @@ def _checked(
         is_one = isinstance(given, (Variable, str)) or not (isinstance(given, Iterable) or tree.is_tree(given))
         if is_one or given is None or isinstance(parameters, Mapping) < isinstance(given, Mapping):
             raise TypeError(f"{rule}: {name} is {_shown_value(given)}, expected a list; {fix}")
-    parameters, gradients = _leaves(rule, parameters, gradients)
+    parameters, gradients, names = _leaves(rule, parameters, gradients)
     if len(parameters) != len(gradients):
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
     for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
-        _require_parameter(rule, n, p)
+        _require_parameter(rule, names[n], p)
         if p in parameters[:n]:
-            raise ValueError(f"{rule}: parameter {n} ({p.name or p.type}) is given twice")
+            raise ValueError(f"{rule}: {names[n]} ({p.name or p.type}) is given twice")
         if g is None or isinstance(g, str) or (g.ndim if isinstance(g, Variable) else np.ndim(g)) > p.ndim:
             raise TypeError(f"{rule}: gradient {n} is {_shown_value(g)}, expected an expression like {describe(p)}")
     for name, rate in rates.items():
@@ -54,21 +54,21 @@ def _checked(
     return list(zip(parameters, gradients, strict=True))
 
 
-def _leaves(rule: str, parameters: Any, gradients: Any) -> tuple[list[Any], list[Any]]:
-    """Return the leaves of both trees.  Raises TypeError, with the path, if their structures differ."""
+def _leaves(rule: str, parameters: Any, gradients: Any) -> tuple[list[Any], list[Any], list[str]]:
+    """Return the leaves of both trees, and their names.  Raises TypeError, with the path, if structures differ."""
     parameters = parameters if tree.is_tree(parameters) else list(parameters)
     if isinstance(parameters, (list, tuple)) and not any(map(tree.is_tree, parameters)):
-        return list(parameters), list(gradients)
+        return list(parameters), list(gradients), [f"parameter {n}" for n in range(len(parameters))]
     found: list[Any] = []
     form = tree.flat(parameters, found)
-    return found, tree.in_form(gradients, form, f"{rule}: gradients")
+    return found, tree.in_form(gradients, form, f"{rule}: gradients"), tree.places(form, "parameters")
 
 
-def _require_parameter(rule: str, n: int, p: Any) -> None:
+def _require_parameter(rule: str, name: str, p: Any) -> None:
     if not isinstance(p, SharedVariable):
-        raise TypeError(f"{rule}: parameter {n} is {_shown_value(p)}; expected a variable made by ag.shared(...)")
+        raise TypeError(f"{rule}: {name} is {_shown_value(p)}; expected a variable made by ag.shared(...)")
     if p.type.kind not in "fc":
-        raise TypeError(f"{rule}: parameter {n} is {describe(p)}; expected floating-point numbers")
+        raise TypeError(f"{rule}: {name} is {describe(p)}; expected floating-point numbers")
 
 
 def require_rate(rule: str, name: str, rate: Any) -> None:

@@ -223,6 +223,7 @@ def _as_jitted(function: Any, f: Any) -> Any:
     """Return a function that calls `f` in its trace as a jitted one, with the name and the options of f."""
     made: Any = functools.update_wrapper(function, f)
     del made.__wrapped__
+    made.stands_for = f
     options: Any = f._given if isinstance(f, Jitted) else {}
     static = f._static if isinstance(f, Jitted) else None
     chosen: Any = {} if static is None else {"static_argnames": static.names, "static_argnums": static.numbers}

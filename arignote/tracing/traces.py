@@ -27,6 +27,7 @@ from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from . import integers
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
 from .catching import Catch, is_of_trace
+from .naming import named_parts, naming_leaves
 from .scopes import Scope
 from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
@@ -197,7 +198,7 @@ def traced(
         readings = trial.objects.readings
         ways = [way for way in ways if way.integers or way.differs(readings)]
         if not ways:
-            raise first
+            raise naming_leaves(first, structure, scope.function)
 
 
 def _asks_for_integers(first: Exception, error: Exception) -> bool:
@@ -503,11 +504,7 @@ def _joined(options: Mapping[str, Any], more: Mapping[str, list[Any]]) -> dict[s
 
 def _names(python_function: Callable[..., Any], structure: Form, count: int) -> list[str]:
     """Return the paths of the leaves that are traced: `x`, `params["w"]`; x0, x1, ... if parameters have no names."""
-    code = getattr(python_function, "__code__", None)
-    (_, positional), (_, keywords) = (part for part in structure[1])
-    words = code.co_varnames[: code.co_argcount] if code else ()
-    parts = [*zip(words, positional, strict=False), *keywords]
-    names = [path for name, part in parts for path in places(part, name)]
+    names = [path for name, part in named_parts(python_function, structure) for path in places(part, name)]
     return names if len(names) == count else [f"x{n}" for n in range(count)]
 
 

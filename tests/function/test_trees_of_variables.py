@@ -122,6 +122,30 @@ def test_errors_name_the_path():
         ag.function([x], [x, {"a": object()}])
 
 
+class Settings:
+    """An object that is no array."""
+
+
+@pytest.mark.parametrize("leaf, shown", [
+    ("abc", "'abc'"), (b"a", "b'a'"), ({1}, r"\{1\}"), (Settings(), "an object of Settings"),
+    (np.array(["a"]), r"ndarray array\(\['a'\], dtype='<U1'\)"),
+    (np.datetime64("2020-01-01"), r"datetime64 np.datetime64\('2020-01-01'\)"),
+])  # fmt: skip
+def test_errors_name_the_path_of_a_leaf_that_is_no_array(leaf, shown):
+    def f(params, x):
+        return (params["encoder"]["w"] * x).sum()
+
+    path = r"params\[\"encoder\"\]\[\"w\"\]"
+    given = {"encoder": {"w": leaf}}
+    for call in (ag.jit(f), ag.grad(f), ag.jit(ag.grad(f)), ag.value_and_grad(f)):
+        with pytest.raises(TypeError, match=rf"got {shown} \({path}\)|argument 0 \({path}\) is {shown}"):
+            call(given, 1.0)
+    with pytest.raises(TypeError, match=r'vmap: argument 0\["encoder"\]\["w"\] is '):
+        ag.vmap(f, in_axes=(None, 0))(given, np.ones(3))
+    with pytest.raises(TypeError, match=r'adam: parameters\["encoder"\]\["w"\] is .*; expected a variable made by'):
+        ag.optim.adam(given, given)
+
+
 def test_registered_classes():
     x = T.vector("x")
     f = ag.function([Scaled(x, 2)], Scaled(x * 2, 3))
