@@ -42,10 +42,10 @@ def naming_leaves(error: Exception, structure: Form, python_function: Callable[.
                 own, what = re.escape(shown(leaf.value)), shown(leaf.value)
             else:
                 own, what = rf"<[\w.]+\.{leaf.kind.__name__} object at \w+>", f"an object of {leaf.kind.__name__}"
-            pattern = rf"(array of numbers, got ){own}(?=;|$)"
-            if re.search(pattern, text, re.MULTILINE):
-                found = re.sub(pattern, lambda m, what=what, path=path: f"{m[1]}{what} ({path})", text, count=1)
-                error.args = (re.sub(own, lambda _, what=what: what, found),)
+            found = re.search(rf"(?<=array of numbers, got ){own}(?=;|$)", text, re.MULTILINE)
+            if found:
+                whole = f"{text[: found.end()]} ({path}){text[found.end() :]}"
+                error.args = (whole.replace(found[0], what),)
                 return error
     return error
 

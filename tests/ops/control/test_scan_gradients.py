@@ -214,3 +214,19 @@ def test_a_cotangent_may_know_less_than_the_state():
     _, updates = ag.scan(lambda a: {w: T.tanh(w + a)}, x)
     by_x = ag.function([x, u], ag.grad(T.sum(updates[w] @ u), x), mode="NUMPY")
     assert by_x(uniform(3), uniform(4, 2)).shape == (3,)
+
+
+def test_checkpoints_of_a_thousand_steps_take_a_tenth_of_the_memory():
+    start, w = T.matrix("start"), T.matrix("w")
+    values, slopes, peaks = RNG.normal(size=(8, 4)), [], []
+    for every in (None, 25):
+        states, _ = ag.scan(
+            lambda h, w: T.tanh(h @ w), outputs_info=start, non_sequences=[w], n_steps=1000, checkpoint_every=every
+        )
+        f = ag.function([start, w], ag.grad((states[-1] ** 2).sum(), [start, w]), profile=True)
+        slopes.append(f(values, np.eye(4)))
+        peaks.append(f.profile.memory.peak)
+    for found, expected in zip(*slopes, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    inner = 2 * 25 * values.nbytes  # states and cotangents between two that are kept
+    assert peaks[1] + inner <= 0.1 * peaks[0]
