@@ -19,10 +19,10 @@ def cast_form(source: str, target: str) -> Form:
     if target == "bool":
         return _to_bool(source)
     if source == "float16":
-        return _after(call("ag_f32_from_f16"), "float32", target)
+        return _after(call("ag_widened_f16"), "float32", target)
     if target == "float16":
         if source in ("float32", "float64"):
-            return call(f"ag_f16_from_{C_TYPES[source]}")
+            return call("ag_narrowed_f32" if source == "float32" else "ag_f16_from_f64")
         return _after(cast_form(source, "float32"), "float32", "float16")
     if target in _PART:
         return _to_complex(source, target)

@@ -15,6 +15,7 @@ from pathlib import Path
 from ...record import record
 from ...record.package_files import package_text
 from ..abi.pieces import pieces
+from .half_forms import half_forms
 from .helper import C_TYPES, INLINE, Helper, storage_type, suffix
 from .polynomials import spelled_out
 from .vector_forms import vector_forms
@@ -31,6 +32,8 @@ _FILES = (
 """The headers, ordered so that each helper uses earlier ones only."""
 _PROTOTYPES = ("library", "complex")
 """Those that declare functions of the C library."""
+_FORMS = {"float16": half_forms, "trigonometric": vector_forms}
+"""Makers of the helpers that belong behind a header's."""
 _FLOATS = ("float32", "float64")
 _SIGNED = tuple(f"int{n}" for n in (8, 16, 32, 64))
 _UNSIGNED = tuple(f"u{name}" for name in _SIGNED)
@@ -124,7 +127,8 @@ def _sources(file: int) -> dict[str, _Source | Helper]:
     """Return the helpers of a header."""
     name = _FILES[file]
     found: dict[str, _Source | Helper] = {source.name: source for source in _read(name)}
-    return found | {helper.name: helper for helper in vector_forms()} if name == "trigonometric" else found
+    forms = _FORMS.get(name)
+    return found | {helper.name: helper for helper in forms()} if forms is not None else found
 
 
 @cache

@@ -2,7 +2,7 @@
    vectorize.
 
    After F. Giesen, "Half to float done quick" and its companion with rounding to nearest even; subnormals, infinities and
-   NaN are right. */
+   NaN are right.  ag_widened_f16, ag_narrowed_f32 and ag_half_f32 are these or the processor's (half_forms.py). */
 #pragma once
 #include "element.h"
 
@@ -32,6 +32,22 @@ static inline f16 ag_f16_from_f32(f32 x)
     const u32 finite = v.u < (u32)113 << 23 ? subnormal : normal;
     const u32 bits = v.u >= (u32)143 << 23 ? infinite : finite;
     return (f16)(bits | sign >> 16);
+}
+
+/* The nearest number of binary16: x + m - m, where m has ten binary digits left for x. */
+static inline f32 ag_f32_as_f16(f32 x)
+{
+    union { u32 u; f32 f; } v, m;
+    v.f = x;
+    const u32 sign = v.u & 0x80000000u;
+    v.u ^= sign;
+    const u32 exponent = v.u & 0x7f800000u;
+    const u32 least = exponent < (u32)113 << 23 ? (u32)113 << 23 : exponent;
+    m.u = (least > (u32)143 << 23 ? (u32)143 << 23 : least) + ((u32)13 << 23);
+    const f32 near = v.f + m.f - m.f;
+    v.f = near > 65504.0f ? __builtin_inff() : near;
+    v.u |= sign;
+    return v.f;
 }
 
 static inline f16 ag_f16_from_f64(f64 x)

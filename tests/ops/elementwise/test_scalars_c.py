@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from ckernel import Library
 
+import arignote as ag
 from arignote.cbackend.ir.kernel import Kernel, Status
 from arignote.cbackend.lowering.lower import lower
 from arignote.graph import DTYPES, Apply, TensorType
@@ -205,6 +206,21 @@ def test_every_float16_converts_exactly(compiled):
         assert np.array_equal(got, everything.astype(wide), equal_nan=True)
         (back,) = library.run(kernels["cast", (wide, "float16")][1], [got])
         assert np.array_equal(back.view(np.uint16)[~np.isnan(back)], everything.view(np.uint16)[~np.isnan(everything)])
+
+
+def test_float16_is_rounded_after_each_operation():
+    everything = np.arange(2**16, dtype=np.uint16).view(np.float16)
+
+    def several(x):
+        return x * x + x - x / 3 * x
+
+    with np.errstate(all="ignore"):
+        expected = several(everything)
+    compiled = ag.jit(several)
+    found = compiled(everything)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(compiled(everything[::-1])[::-1].view(np.uint16), found.view(np.uint16))
+    np.testing.assert_array_equal(compiled(everything[5:18]).view(np.uint16), found[5:18].view(np.uint16))
 
 
 @pytest.mark.parametrize("wide", ["float32", "float64"])
