@@ -179,7 +179,7 @@ def identity(fold: str, dtype: str) -> bool | int | float:
 def gather_items(kernel: Kernel) -> WorkItems:
     """Return the kernel of a gather whose work items compute an element each.
 
-    An index out of range is reported through `detail`, and 0 is read in its place.
+    An index out of range is reported through `detail`, and element 0 is read in its place.
     """
     body = tuple(_opened(kernel.body))
     return WorkItems(replace(kernel, body=body, fallible=False), tuple(range(kernel.rank)))
@@ -192,9 +192,14 @@ def _opened(body: ir.Body) -> Iterator[ir.Statement]:
             yield from _opened(s.body)
         elif isinstance(s, ir.If) and any(isinstance(inner, ir.Return) for inner in s.body):
             reported = next(inner for inner in s.body if isinstance(inner, ir.Store))
-            position = next(e.value for e in s.body if isinstance(e, ir.Store) and e.index == number(1))
+            position, length = (
+                next(e.value for e in s.body if isinstance(e, ir.Store) and e.index == number(k)) for k in (1, 2)
+            )
             assert isinstance(position, ir.Local)
-            yield ir.If(s.condition, (reported, ir.Assign(position.name, ir.ZERO)))
+            first = ir.ScalarOp("neg", "int64", (length,))
+            yield ir.If(s.condition, (reported, ir.Assign(position.name, first)))
+        elif isinstance(s, ir.If) and not s.orelse:  # an index that does not count from the front
+            yield replace(s, body=tuple(_opened(s.body)))
         elif isinstance(s, ir.If):
             yield from _opened(s.orelse)
         elif not isinstance(s, ir.Return):

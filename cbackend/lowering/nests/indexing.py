@@ -5,8 +5,8 @@
     for i0:  j0 = a[i0], checked and counted from the front
         for i1:  y0[...] = x0[j0 * x0_m0 + ...]
 
-As soon as the loops that an index array follows are open, the index is read, checked and converted to a position.  An
-inner loop over whole rows has a form for contiguous ones.
+As soon as the loops that an index array follows are open, the index is read, checked and converted to a position: one
+comparison of unsigned numbers if it counts from the front.  The inner loop has a form for contiguous operands.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> i
     inside: ir.Body = (_access(how, dtype, indexing, other),)
     last = indexing.rank - 1
     for l in reversed(range(indexing.rank)):
-        general = loop(l, (*_positions(indexing, l), *inside))
-        rows = l == last and l in indexing.sliced and l in other
-        inside = (specialized(general) if rows else general,)
+        positions = tuple(_positions(indexing, l))
+        general = loop(l, (*positions, *inside), simd=not positions and l == last)
+        inside = (specialized(general) if l == last and l in other else general,)
     return (*_positions(indexing, -1), *inside)
 
 
@@ -145,8 +145,7 @@ def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
         outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
         message: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
         reported = (ir.Store("detail", number(at), value) for at, value in enumerate(message))
-        yield ir.If(outside, (*reported, ir.Return(ir.Const("int32", int(Status.INDEX)))))
-        yield ir.Assign(
-            position.name,
-            ir.plus(position, ir.ScalarOp("switch", "int64", (ir.less(position, ir.ZERO), length, ir.ZERO))),
-        )
+        refused = ir.If(outside, (*reported, ir.Return(ir.Const("int32", int(Status.INDEX)))))
+        unsigned = (ir.ScalarOp("cast", "uint64", (x,)) for x in (position, length))
+        not_from_front = ir.ScalarOp("ge", "bool", tuple(unsigned))
+        yield ir.If(not_from_front, (refused, ir.Assign(position.name, ir.plus(position, length))))
