@@ -188,7 +188,16 @@ def quantized_weights(w: np.ndarray, scales: np.ndarray, axis: int) -> np.ndarra
 
 
 def relative_error(found: Sequence[np.ndarray], exact: Sequence[np.ndarray]) -> float:
-    """Return the root mean square difference divided by the root mean square of the exact values."""
-    difference = sum(float(np.square(f.astype("float64") - e).sum()) for f, e in zip(found, exact, strict=True))
-    size = sum(float(np.square(e.astype("float64")).sum()) for e in exact)
+    """Return the root mean square difference divided by the root mean square of the exact values.
+
+    Equal infinities and NaNs differ by nothing; other numbers beside an infinity or a NaN give an infinite error.
+    """
+    difference = size = 0.0
+    for f, e in zip(found, exact, strict=True):
+        other = (f != e) & ~(np.isnan(f) & np.isnan(e))
+        with np.errstate(all="ignore"):
+            difference += float(np.square(f[other].astype("float64") - e[other]).sum())
+        size += float(np.square(e[np.isfinite(e)].astype("float64")).sum())
+    if not np.isfinite(difference):
+        return float("inf")
     return float(np.sqrt(difference / size)) if size else float(difference > 0)

@@ -19,8 +19,11 @@ from ..function.function import default_mode, function
 from ..function.mode import as_mode
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ..ops.core.checks import shown
+from ..ops.elementwise.records import mul
+from ..ops.linalg.blas import MatMul
 from ..ops.networks.convolution import Convolution
 from ..optdb.rules.blocks.parts import without_zeros
+from ..optdb.rules.facts import producer
 from ..optdb.rules.quantized.narrow import FORMATS, LAYERS, Narrow, has_shares, is_layer
 from ..record import record
 from .layerwise import Layerwise, as_calls, in_few_bits
@@ -156,7 +159,7 @@ def computed_in(
         raise ValueError(f"freeze: compute is {shown(compute)}; expected one of {', '.join(FORMATS)}, or None")
     if goal is not None and samples is None:
         raise ValueError("freeze: goal needs samples, on which errors are measured")
-    narrow = FORMATS[compute]
+    narrow, graph = FORMATS[compute], with_factors_behind(graph)
     calls = [] if samples is None else as_calls("freeze", samples, graph.inputs)
     work = _Work(graph, calls, narrow, options)
     work.keep([work.number_of(name) for name in keep], "keep names it")
@@ -167,12 +170,43 @@ def computed_in(
     return made
 
 
+def with_factors_behind(graph: FunctionGraph) -> FunctionGraph:
+    """Return a graph in which constant factors stand behind products of two values, such as scores of attention.
+
+        matmul(x * 0.2, y)   -->   matmul(x, y) * 0.2
+
+    What computes x then rounds it itself, and attention multiplies its scores anyway.
+    """
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new = node.over(known)
+        if isinstance(node.op, MatMul) and not any(isinstance(i, Constant) for i in node.inputs):
+            (x, first), (y, second) = map(_without_factor, new.inputs)
+            if first is not None or second is not None:
+                factors = [f for f in (first, second) if f is not None]
+                known[node.out] = mul(node.op(x, y), *factors)
+                continue
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs]) if known else graph
+
+
+def _without_factor(v: Variable) -> tuple[Variable, Variable | None]:
+    """Return a value without its one constant scalar factor, and that factor; None if there is none."""
+    made = producer(v, mul)
+    factor = None if made is None else next((i for i in made.inputs if isinstance(i, Constant) and i.ndim == 0), None)
+    if made is None or factor is None or factor.dtype != v.dtype or not np.isfinite(factor.data):
+        return v, None
+    others = [i for i in made.inputs if i is not factor]
+    return (others[0] if len(others) == 1 else mul(*others)), factor
+
+
 def _with_pairs(compute: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return options whose mode has the kernels for pairs of bfloat16 numbers too, those of attention among them."""
+    """Return options whose mode has the kernels for pairs of bfloat16 numbers, attention and functions too."""
     mode = default_mode() if options.get("mode") is None else as_mode(options["mode"])
     if compute != "bfloat16" or mode.optimizer is None:
         return options
-    return {**options, "mode": mode.including("pairs_of_bfloat16", "attention_of_bfloat16")}
+    return {**options, "mode": mode.including("pairs_of_bfloat16", "attention_of_bfloat16", "functions_of_bfloat16")}
 
 
 def _name(node: Apply) -> str:

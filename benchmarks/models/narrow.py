@@ -1,10 +1,12 @@
-"""Networks in bfloat16: our time of a call beside OpenVINO's, each in a process of its own.
+"""Networks of files: our time of a call beside OpenVINO's and ONNX Runtime's, each in a process of its own.
 
     python -m benchmarks.models.narrow resnet18.onnx swin_t.onnx
     python -m benchmarks.models.narrow --threads 2 --rounds 20 resnet18.onnx
+    python -m benchmarks.models.narrow --float32 resnet18.onnx
 
 A file has one input of known lengths.  The processes run in turn, round by round; a round is some calls.  The least
-time counts, of the processor with one thread, else of the clock.  `float32` is ours without `compute`.
+time counts, of the processor with one thread, else of the clock.  Without `--float32` the formats are ours and
+OpenVINO's bfloat16, and our float32.  With it, ours, OpenVINO's and ONNX Runtime's float32.
 """
 
 from __future__ import annotations
@@ -18,22 +20,35 @@ from pathlib import Path
 
 import numpy as np
 
-WAYS = ("bfloat16", "float32", "OpenVINO")
+NARROW = ("bfloat16", "float32", "OpenVINO")
+WIDE = ("float32", "ONNX Runtime", "OpenVINO float32")
 CALLS = 12
 """Calls of a round."""
 
 
-def openvino_call(path: str, threads: int) -> Callable[[], object]:
+def openvino_call(path: str, threads: int, precision: str) -> Callable[[], object]:
     """Return a call of OpenVINO on a drawn input."""
     import openvino
 
     options = {
-        "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "bf16",
+        "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": precision,
     }  # fmt: skip
     compiled = openvino.Core().compile_model(path, "CPU", options)
     request, output = compiled.create_infer_request(), compiled.output(0)
     x = np.random.default_rng(1).standard_normal(tuple(compiled.inputs[0].shape)).astype("float32")
     return lambda: request.infer({0: x})[output]
+
+
+def runtime_call(path: str, threads: int) -> Callable[[], object]:
+    """Return a call of ONNX Runtime on the same input."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    argument = session.get_inputs()[0]
+    x = np.random.default_rng(1).standard_normal(tuple(argument.shape)).astype("float32")
+    return lambda: session.run(None, {argument.name: x})
 
 
 def own_call(path: str, threads: int, narrow: bool) -> Callable[[], object]:
@@ -52,7 +67,10 @@ def own_call(path: str, threads: int, narrow: bool) -> Callable[[], object]:
 
 def serve(way: str, path: str, threads: int) -> None:
     """Answer each line of the input with the least time of some calls."""
-    call = openvino_call(path, threads) if way == "OpenVINO" else own_call(path, threads, way == "bfloat16")
+    if way.startswith("OpenVINO"):
+        call = openvino_call(path, threads, "f32" if way in WIDE else "bf16")
+    else:
+        call = runtime_call(path, threads) if way == "ONNX Runtime" else own_call(path, threads, way == "bfloat16")
     clock = time.process_time if threads == 1 else time.perf_counter
     for _ in range(3):
         call()
@@ -84,10 +102,10 @@ def least_time(process: subprocess.Popen[str]) -> float:
     return float(process.stdout.readline())
 
 
-def measured(path: str, threads: int, rounds: int) -> dict[str, float]:
+def measured(path: str, ways: tuple[str, ...], threads: int, rounds: int) -> dict[str, float]:
     """Return the least time of each way in ms."""
-    workers = {way: worker(way, path, threads) for way in WAYS}
-    best = dict.fromkeys(WAYS, float("inf"))
+    workers = {way: worker(way, path, threads) for way in ways}
+    best = dict.fromkeys(ways, float("inf"))
     for _ in range(rounds):
         for way, process in workers.items():
             best[way] = min(best[way], 1e3 * least_time(process))
@@ -96,24 +114,33 @@ def measured(path: str, threads: int, rounds: int) -> dict[str, float]:
     return best
 
 
+def row(path: str, best: dict[str, float]) -> str:
+    """Return a row of the table: the times and our ratios."""
+    times = list(best.values())
+    ratios = (times[0] / min(times[1:]),) if "bfloat16" not in best else (times[0] / times[2], times[0] / times[1])
+    return f"| {Path(path).stem} | {' | '.join(f'{value:.2f}' for value in (*times, *ratios))} |"
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
+    parser.add_argument("--float32", action="store_true", help="compare float32 on all sides")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--serve", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=NARROW + WIDE, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve, options.files[0], options.threads)
         return
-    print("| network | ours | our float32 | OpenVINO | to OpenVINO | to our float32 |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    heads = ("ours", "ONNX Runtime", "OpenVINO", "to the best")
+    if not options.float32:
+        heads = ("ours", "our float32", "OpenVINO", "to OpenVINO", "to our float32")
+    print(f"| network | {' | '.join(heads)} |")
+    print("| --- " * (len(heads) + 1) + "|")
     for path in options.files:
-        best = measured(path, options.threads, options.rounds)
-        ours, wide, other = (best[way] for way in WAYS)
-        times = " | ".join(f"{ms:.2f}" for ms in (ours, wide, other))
-        print(f"| {Path(path).stem} | {times} | {ours / other:.2f} | {ours / wide:.2f} |", flush=True)
+        best = measured(path, WIDE if options.float32 else NARROW, options.threads, options.rounds)
+        print(row(path, best), flush=True)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ from .vector_forms import vector_forms
 
 FOLDER = Path(__file__).parent / "functions"
 _FILES = (
-    "library", "float16", "integer", "exponential", "logarithm", "trigonometric", "arcs", "roots", "error", "power",
-    "float", "representation", "gamma", "special_parts", "special_errors", "special_entropies", "special_ratios",
-    "special_gammas", "special_complete_betas", "special_betas", "special_beta_quantiles", "special_orders01",
-    "special_second_kind", "special_bessel", "special_by_order", "special_waves01", "special_oscillating",
-    "special_airys", "special_integrals", "special_hypergeometric", "special_quantiles", "complex", "random", "reduce",
-    "tile", "copies",
+    "library", "float16", "integer", "exponential", "logarithm", "trigonometric", "arcs", "roots", "error", "coarse",
+    "power", "float", "representation", "gamma", "special_parts", "special_errors", "special_entropies",
+    "special_ratios", "special_gammas", "special_complete_betas", "special_betas", "special_beta_quantiles",
+    "special_orders01", "special_second_kind", "special_bessel", "special_by_order", "special_waves01",
+    "special_oscillating", "special_airys", "special_integrals", "special_hypergeometric", "special_quantiles",
+    "complex", "random", "reduce", "tile", "copies",
 )  # fmt: skip
 """The headers, ordered so that each helper uses earlier ones only."""
 _PROTOTYPES = ("library", "complex")

@@ -213,6 +213,8 @@ def default_db() -> SequenceDB:
     db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
     rounded = asked_for("bfloat16", bfloats.ATTENTION)
     db.register("attention_of_bfloat16", rounded, "bfloat16", "approximate", position=48.86)
+    coarse = asked_for("bfloat16", bfloats.FUNCTIONS)
+    db.register("functions_of_bfloat16", coarse, "bfloat16", "approximate", position=48.87)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)

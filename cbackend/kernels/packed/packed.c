@@ -27,6 +27,9 @@ enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ct
 #ifndef LOADED
 #define LOADED 1 /* numbers that `load` copies */
 #endif
+#ifndef SPARE
+#define SPARE 1 /* sums of a strip that a task keeps for the epilogue alone */
+#endif
 
 typedef struct packed_work {
     const ag_packed_product *of;
@@ -35,6 +38,7 @@ typedef struct packed_work {
     i64 panels, depth, parts;  /* panels of w; numbers of a part of the sum; parts */
     i64 strip;                 /* rows that stay in the cache for all panels of a task; 0: those of a tile */
     i64 share, height, across; /* panels and rows of a task; tasks beside each other */
+    i32 spare;                 /* sums of a strip stay in the task's memory: only the epilogue reads them */
     char *special;             /* for each row, whether it has an infinity or a NaN; NULL: it does not matter */
     void *own;                 /* of the format */
 } packed_work;
@@ -45,7 +49,9 @@ typedef struct packed_tile {
     const packed_work *work;
     i64 part, row, rows, panel, panels;
     const REAL *loaded; /* what `load` copied of the rows of the strip */
-    REAL *to;           /* rows, `step` numbers apart */
+    REAL *y;            /* the first sum of the tile in y, or in the task's memory; rows are `across` numbers apart */
+    i64 across;
+    REAL *to; /* rows, `step` numbers apart */
     i64 step;
 } packed_tile;
 
@@ -108,21 +114,25 @@ static i64 share_out(packed_work *work, double all)
     return work->across * parts(rows, work->height);
 }
 
-/* Run the epilogue on rows [row, row + rows) and outputs [output, output + outputs) of y. */
-static void follow(const packed_work *work, i64 row, i64 rows, i64 output, i64 outputs)
+/* Run the epilogue on rows [row, row + rows) and outputs [output, output + outputs) of y, whose sums lie at `spare` if it
+   is not NULL. */
+static void follow(const packed_work *work, i64 row, i64 rows, i64 output, i64 outputs, const REAL *spare)
 {
     const ag_nest *nest = work->after;
     const ag_after *after = &work->of->after;
-    i64 lengths[AG_MOST_AXES], detail[4];
+    i64 lengths[AG_MOST_AXES], detail[4], strides[AG_MOST_ARRAYS * 2];
     void *data[AG_MOST_ARRAYS];
     const i32 last = nest->rank - 1; /* further axes are 1 long */
     for (i32 l = 1; l < last; l++) lengths[l] = 1;
     lengths[0] = rows, lengths[last] = outputs;
     for (i32 k = 0; k < nest->arrays; k++) {
-        const i64 *strides = after->strides + k * nest->rank;
-        data[k] = (char *)after->data[k] + (row * strides[0] + output * strides[last]) * nest->items[k];
+        const i64 *own = after->strides + k * nest->rank;
+        const i32 is_spare = spare && after->data[k] == work->of->y;
+        data[k] =
+            is_spare ? (void *)spare : (char *)after->data[k] + (row * own[0] + output * own[last]) * nest->items[k];
+        if (spare) strides[2 * k] = is_spare ? outputs : own[0], strides[2 * k + 1] = own[last];
     }
-    nest->part(nest, lengths, data, after->strides, detail);
+    nest->part(nest, lengths, data, spare ? strides : after->strides, detail);
 }
 
 INLINE void copy_tile(i64 rows, i64 count, REAL *to, i64 to_step, const REAL *from, i64 from_step)
@@ -138,17 +148,17 @@ INLINE void run_tile(packed_tile *at)
     const ag_packed_product *of = work->of;
     const i64 width = at->panels * format.width, output = at->panel * format.width;
     const i64 count = at_most(width, of->outputs - output);
-    REAL *const y = (REAL *)of->y + at->row * of->outputs + output, sums[MOST_SUMS];
+    REAL *const y = at->y, sums[MOST_SUMS];
     const i32 is_whole = count == width;
-    at->to = is_whole ? y : sums, at->step = is_whole ? of->outputs : width;
+    at->to = is_whole ? y : sums, at->step = is_whole ? at->across : width;
     if (!is_whole && at->part) {
         __builtin_memset(sums, 0, sizeof sums);
-        copy_tile(at->rows, count, sums, width, y, of->outputs);
+        copy_tile(at->rows, count, sums, width, y, at->across);
     }
     format.tile(at);
     for (i64 r = 0; r < at->rows && work->special; r++)
         if (work->special[at->row + r]) format.add_lost(at, at->row + r, at->to + r * at->step);
-    if (!is_whole) copy_tile(at->rows, count, y, of->outputs, sums, width);
+    if (!is_whole) copy_tile(at->rows, count, y, at->across, sums, width);
 }
 
 static void packed_task(void *context, i64 index)
@@ -157,20 +167,26 @@ static void packed_task(void *context, i64 index)
     const i64 first = index % work->across * work->share, end = at_most(first + work->share, work->panels);
     const i64 top = index / work->across * work->height, bottom = at_most(top + work->height, work->of->rows);
     const i64 output = first * format.width, outputs = at_most(end * format.width, work->of->outputs) - output;
-    REAL loaded[LOADED] __attribute__((aligned(64)));
+    REAL loaded[LOADED] __attribute__((aligned(64))), sums[SPARE] __attribute__((aligned(64)));
+    const i32 is_spare = work->spare && work->strip * outputs <= SPARE;
+    REAL *const y = is_spare ? sums : (REAL *)work->of->y + output;
+    const i64 across = is_spare ? outputs : work->of->outputs;
     for (i64 part = 0; part < work->parts; part++)
         for (i64 start = top, stop; start < bottom; start = stop) {
             stop = at_most(bottom, start + (work->strip ? work->strip : format.rows(bottom - start)));
-            packed_tile at = {.work = work, .part = part, .row = start, .rows = stop - start, .loaded = loaded};
+            packed_tile at = {
+                .work = work, .part = part, .row = start, .rows = stop - start, .across = across, .loaded = loaded};
             if (format.load) format.load(&at, loaded);
             for (at.panel = first; at.panel < end; at.panel += at.panels) {
                 at.panels = stop - start <= format.few && at.panel + 1 < end ? 2 : 1;
                 for (at.row = start; at.row < stop; at.row += at.rows) {
                     at.rows = format.rows(stop - at.row);
+                    at.y = y + (is_spare ? at.row - start : at.row) * across + (at.panel - first) * format.width;
                     run_tile(&at);
                 }
             }
-            if (work->after && part + 1 == work->parts) follow(work, start, stop - start, output, outputs);
+            if (work->after && part + 1 == work->parts)
+                follow(work, start, stop - start, output, outputs, is_spare ? sums : 0);
         }
 }
 
@@ -201,6 +217,7 @@ static i32 multiply_all(packed_work *work)
     }
     if (format.prepare && format.prepare(work)) return PACKED_FAILED;
     work->parts = work->depth < of->depth ? parts(of->depth, work->depth) : 1;
+    work->spare = of->spare && work->after && work->after->rank == 2 && work->strip && work->parts == 1;
     const double all = (double)of->rows * (double)of->each;
     run_tasks(work, share_out(work, all), all, packed_task);
     return 0;

@@ -18,5 +18,6 @@ typedef struct ag_packed_product {
     i32 w_item;           /* bytes of a number of w */
     const i64 *w_strides; /* of a matrix that is not packed, or NULL */
     void *y;              /* contiguous */
+    i32 spare;            /* whether only the epilogue reads y, so that it need not be written */
     ag_after after;       /* the epilogue */
 } ag_packed_product;

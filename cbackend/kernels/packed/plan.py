@@ -49,7 +49,7 @@ def _rows(p: Planner, form: Format | type[Format], x: Array, depth: Quantity) ->
     rows = x if is_matrix and form.strided else p.packed(x)
     return {
         "rows": p.product(x.lengths[:-1]), "depth": depth, "x": rows, "x_item": ITEMS[x.dtype],
-        "x_strides": rows.strides if is_matrix else (depth, 1),
+        "x_strides": rows.strides if is_matrix else (depth, 1), "spare": 0,
     }  # fmt: skip
 
 

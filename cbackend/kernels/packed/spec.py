@@ -18,6 +18,7 @@ _FIELDS = (
     flag("w_item", "bytes of a number of w"),
     vector("w_strides", "of a matrix that is not packed, or NULL", optional=True),
     array("y", WRITE, "contiguous"),
+    flag("spare", "whether only the epilogue reads y, so that it need not be written"),
     after(),
 )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....graph import Apply, FunctionGraph, Variable, rebuild
 from ....ops.core.tensor import TensorVariable
@@ -108,6 +109,8 @@ def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, call: Pre
     extents = p.extents(kernel, inputs)
     results = [p.result(node.outputs[operand.source], extents) for operand in kernel.outputs]
     place = p.fresh(dtype, shape) if host is None else _place(p, dtype, shape, extents, results[host])
+    if host is None and "spare" in call.fields:
+        call = replace(call, fields={**call.fields, "spare": 1})
     inputs = [place if operand.source == 0 else x for operand, x in zip(kernel.inputs, inputs, strict=True)]
     p.kernels.setdefault(kernel.name, kernel)
     call.run(p, place, After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs))))

@@ -3,6 +3,7 @@
     relu(dot22(a, b) + c)             -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
     tanh(gemm(z, 1, x, y, 1))         -->   fused_product{dot22, fn(p, z) -> tanh(z + p)}(x, y, z)
     relu(convolution(x, w) + b)       -->   fused_product{convolution, fn(p, b) -> relu(p + b)}(x, w, b)
+    relu(packed_bfloat_dot(x, w))     -->   fused_product{packed_bfloat_dot, fn(p) -> relu(p)}(x, w)
 
 The group then works on a block of the product while that block is in the cache.  A group that contains a reduction
 keeps loops of its own and stays separate; so does one that gives the new value of an input, since that may be
@@ -18,9 +19,11 @@ from ....graph.dims import carry_dims
 from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import Pointwise, add, mul
 from ....ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
+from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.blocked_pool import BlockedPool
 from ....ops.lowered.channel_sums import ChannelSums
+from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.fused import Fused
 from ....ops.lowered.fused_product import FusedProduct
 from ....ops.networks.convolution import Convolution
@@ -33,7 +36,7 @@ from .as_one import profiled
 
 narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
 CONVOLUTIONS = (BlockedConvolution, BlockedPool, ChannelSums, Convolution)
-PRODUCTS = (*CONVOLUTIONS, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
+PRODUCTS = (*CONVOLUTIONS, BfloatDot, Dot, Dot22, Dot22Scalar, Gemm, MatMul, PackedProduct)
 DTYPES = ("float32", "float64")
 
 

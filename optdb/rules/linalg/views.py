@@ -17,7 +17,9 @@ from ....graph import Constant, Op, Variable, dims_of
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Dot22
+from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.byte_sums import ByteConvolution
+from ....ops.lowered.formats import PackedProduct
 from ....ops.networks.convolution import Convolution
 from ....ops.networks.fixed_point import Requantize
 from ....ops.networks.quantized import Dequantize, Quantize
@@ -27,7 +29,8 @@ from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
 
-DEEPEST = 4
+PRODUCTS = (BfloatDot, Dot22, PackedProduct)
+DEEPEST = 8
 """Most elementwise nodes between a product and a view of it."""
 
 
@@ -56,7 +59,7 @@ def _with_axes(value: Variable, rank: int) -> Node | None:
     if len(kept) == rank or kept != list(range(below.ndim)):
         return None
     for _ in range(DEEPEST):
-        if producer(below, Dot22) is not None:
+        if producer(below, *PRODUCTS) is not None:
             return made
         reader = producer(below, Pointwise)
         if reader is None:
@@ -84,9 +87,11 @@ def _without(value: Variable, adds: DimShuffle, rank: int) -> Variable | None:
 # --- reshapes
 
 
-def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[Op]) -> Variable | None:
+def reshaped_later(
+    node: Node, users: Users, products: Sequence[type[Op]], *readers: type[Op]
+) -> Variable | None:
     """Compute an elementwise node of a reshaped product before the reshape; None if another operand does not fit."""
-    made = next((m for i in node.inputs if (m := _reshaped_product(i, users, product, readers)) is not None), None)
+    made = next((m for i in node.inputs if (m := _reshaped_product(i, users, products, readers)) is not None), None)
     if made is None or made.out.ndim != node.out.ndim:
         return None
     operands = [_before(i, made) for i in node.inputs]
@@ -98,7 +103,9 @@ def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[O
     return made.op(result, *lengths)  # type: ignore[no-any-return]
 
 
-def _reshaped_product(value: Variable, users: Users, product: type[Op], readers: Sequence[type[Op]]) -> Node | None:
+def _reshaped_product(
+    value: Variable, users: Users, products: Sequence[type[Op]], readers: Sequence[type[Op]]
+) -> Node | None:
     """Return the reshape of a product, or of elementwise nodes of it, if only such nodes and reshapes read these."""
 
     def is_shared(v: Variable) -> bool:
@@ -112,7 +119,7 @@ def _reshaped_product(value: Variable, users: Users, product: type[Op], readers:
         below = waiting.pop()
         if is_shared(below):
             continue
-        if producer(below, product) is not None:
+        if producer(below, *products) is not None:
             return made
         reader = producer(below, *readers)
         if reader is not None:
@@ -153,21 +160,21 @@ def _shuffled(value: Variable, order: tuple[int | str, ...]) -> Variable:
 
 
 def of_product(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, Dot22, Pointwise)
+    return reshaped_later(node, users, PRODUCTS, Pointwise)
 
 
 def of_convolution(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, Convolution, Pointwise)
+    return reshaped_later(node, users, (Convolution,), Pointwise)
 
 
 def of_bytes(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, ByteConvolution, Pointwise, Quantize, Requantize)
+    return reshaped_later(node, users, (ByteConvolution,), Pointwise, Quantize, Requantize)
 
 
 OF_PRODUCTS: list[Rule] = [
-    node_rule("local_axes_after_product", Pointwise, added_later, having=DimShuffle, needs=(Dot22(),),
+    node_rule("local_axes_after_product", Pointwise, added_later, having=DimShuffle,
               formula="f(dimshuffle(dot22(x, w)), y) -> dimshuffle(f(dot22(x, w), dimshuffle(y)))  for added axes"),
-    node_rule("local_reshape_after_product", Pointwise, of_product, having=Reshape, needs=(Dot22(),), uses=True,
+    node_rule("local_reshape_after_product", Pointwise, of_product, having=Reshape, uses=True,
               formula="f(reshape(dot22(x, w), n), b) -> reshape(f(dot22(x, w), b), n)  for b along the last axis"),
 ]  # fmt: skip
 OF_CONVOLUTIONS: list[Rule] = [

@@ -6,6 +6,7 @@
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
     blocked_convolution(from_bfloat16(x), w, b)   -->   bfloat_convolution(x, w in pairs, b)
     attention(from_bfloat16(q), from_bfloat16(k), from_bfloat16(v), scale)   -->   bfloat_attention(q, k, v, scale)
+    to_bfloat16(mul(x, erfc(y)))   -->   to_bfloat16(mul(x, coarse_erfc(y)))
 
 The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
 """
@@ -19,7 +20,9 @@ import numpy as np
 
 from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
-from ....ops.elementwise.records import from_bfloat16
+from ....ops.elementwise.exponential import coarse_erfc, erfc
+from ....ops.elementwise.records import from_bfloat16, mul
+from ....ops.elementwise.records import to_bfloat16 as to_bits
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
@@ -30,14 +33,19 @@ from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
 from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
+from ....ops.shapes.lengths import lengths_of
 from ....ops.shapes.shape import DimShuffle, Reshape
 from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target
 from ...contract import narrows, relaxes
+from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..facts import Node, producer
+from ..linalg.blas import rows_of
+from ..linalg.gemm import call
+from .narrow import behind_moves, moved
 
 narrow: Any = lazy.module("....ops.lowered.bfloat_convolution", __package__)
 narrow_attention: Any = lazy.module("....ops.lowered.bfloat_attention", __package__)
@@ -84,19 +92,20 @@ def own_bits_of(v: Variable) -> Variable | None:
 
 
 def seen_bits_of(v: Variable) -> Variable | None:
-    """Return the bits of the bfloat16 numbers behind views of a value, seen in the same way."""
-    views: list[Node] = []
-    while (made := producer(v, *VIEWS)) is not None:
-        views.append(made)
-        v = made.inputs[0]
-    bits = bits_of(v)
-    for made in reversed(views):
-        bits = None if bits is None else made.op(bits, *made.inputs[1:])
-    return bits
+    """Return the bits of the bfloat16 numbers that a value has in other places, moved in the same way."""
+    x, moves = behind_moves(v)
+    bits = bits_of(x)
+    return None if bits is None else moved(bits, moves)
 
 
 def product(a: Variable, b: Variable) -> Variable | None:
-    """Return rows times a matrix; a constant one is rounded and packed in panels.  None: few rows, other matrices."""
+    """Return rows times a matrix; a constant one is rounded and packed in panels.  None: few rows, other matrices.
+
+    Rows of a stack are those of one matrix, so that elementwise nodes become an epilogue.
+    """
+    if a.ndim > 2:
+        flat = product(rows_of(a), b)
+        return None if flat is None else call(Reshape(), flat, *lengths_of(a)[:-1], lengths_of(b)[1])
     target, lengths = current(), a.type.shape[:-1]
     known = [n for n in lengths if n is not None]
     if not isinstance(b, Constant):
@@ -111,9 +120,7 @@ def product(a: Variable, b: Variable) -> Variable | None:
 
 def stored_product(node: Node) -> Variable | None:
     """Return rows times a matrix, both of which are stored as bfloat16."""
-    if not any(producer(i, from_bfloat16) for i in node.inputs):
-        return None
-    a, b = map(bits_of, node.inputs)
+    a, b = map(seen_bits_of, node.inputs)
     if a is None or b is None or not a.ndim or b.ndim != 2:
         return None
     return product(a, b) if multiplies_bfloats(current()) or reads_fewer_bytes(a, b) else None
@@ -154,8 +161,19 @@ def attention_of_pairs(node: Node) -> Variable | None:
     return narrow_attention.BfloatAttention(op.mask, op.added)(*bits, *others)  # type: ignore[no-any-return]
 
 
+def coarse_function(node: Node, users: Users) -> Variable | None:
+    """Return the rounded product of an erfc without other readers, of which few bits are needed."""
+    made = producer(node.inputs[0], mul)
+    if made is None or len(users(made.out)) > 1:
+        return None
+    tails = [i for i in made.inputs if producer(i, erfc) is not None and i.dtype == "float32" and len(users(i)) == 1]
+    if not tails or made.out.dtype != "float32":
+        return None
+    return to_bits(mul(*[coarse_erfc(*i.owner.inputs) if i in tails and i.owner else i for i in made.inputs]))
+
+
 STORED: list[Rule] = [
-    node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
+    node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=(from_bfloat16, Join, *VIEWS),
               contract=relaxes("rounding", "signed zero"),
               lacking=lacking_unit,
               formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
@@ -179,3 +197,9 @@ ATTENTION: list[Rule] = [
                       " -> bfloat_attention(q, k, v, s)"),
 ]  # fmt: skip
 """Attention, whose shares are rounded to bfloat16."""
+FUNCTIONS: list[Rule] = [
+    node_rule("local_bfloat16_erfc", to_bits, coarse_function, having=mul, uses=True,
+              contract=narrows(8) | relaxes("rounding", "underflow"),
+              formula="to_bfloat16(mul(x, erfc(y))) -> to_bfloat16(mul(x, coarse_erfc(y)))"),
+]  # fmt: skip
+"""Functions whose results are rounded to bfloat16: GELU takes half the time."""

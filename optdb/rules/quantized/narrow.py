@@ -11,17 +11,22 @@ rounds the layers of its choice by the same functions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
-from ....ops.elementwise.records import Cast, cast, from_bfloat16, to_bfloat16
+from ....ops.elementwise.records import Cast, add, cast, from_bfloat16, to_bfloat16
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16 as bits_of
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.networks.convolution import Convolution, KernelGradient
 from ....ops.networks.functions import Softmax
 from ....ops.networks.quantized import Dequantize
+from ....ops.shapes.indexing import Subtensor
+from ....ops.shapes.joining import Join
+from ....ops.shapes.shape import DimShuffle, Reshape
 from ...contract import Contract, narrows, relaxes
 from ...rule import Rule, node_rule
 from ..blocks.parts import amid, without_zeros
@@ -51,23 +56,31 @@ class Narrow:
         return bool((np.isinf(self.nearest(x)) & np.isfinite(x)).any())
 
     def rounded(self, v: Variable) -> Variable:
-        """Return float32 values rounded to the format, as float32; those that are already are left alone."""
+        """Return float32 values rounded to the format, as float32; those that are already are left alone.
+
+        Numbers are rounded before they move: what computes them then writes 16 bits, and as many move.
+        """
         if isinstance(v, Constant):
             near = self.nearest(v.data)
             return v if near.tobytes() == v.data.tobytes() else constant(near, name=v.name)
         if self.is_rounded(v):
             return v
+        exact, moves = behind_moves(v)
+        if not _is_product(exact):  # of a product all parts are read, such as queries, keys and values
+            whole = next((k for k, made in enumerate(moves) if isinstance(made.op, Subtensor)), len(moves))
+            exact, moves = moves[whole].out if whole < len(moves) else exact, moves[:whole]
         if self.name == "float16":
-            return cast(cast(v, "float16"), "float32")
-        return from_bfloat16(to_bfloat16(v))
+            return moved(cast(cast(exact, "float16"), "float32"), moves)
+        return moved(from_bfloat16(to_bfloat16(exact)), moves)
 
     def is_rounded(self, v: Variable) -> bool:
         """Whether all values surely are numbers of the format."""
         if isinstance(v, Constant):
             return self.nearest(v.data).tobytes() == v.data.tobytes()
+        x, _ = behind_moves(v)
         if self.name == "float16":
-            return (made := producer(v, Cast)) is not None and made.inputs[0].dtype == "float16"
-        return producer(v, from_bfloat16) is not None
+            return (made := producer(x, Cast)) is not None and made.inputs[0].dtype == "float16"
+        return producer(x, from_bfloat16) is not None
 
     @property
     def contract(self) -> Contract:
@@ -82,6 +95,45 @@ FORMATS: dict[str, Narrow] = {
 """The formats of 16 bits by name, which are the tags of their rules."""
 LAYERS = (Convolution, Dot, MatMul)
 """The ops whose operands are rounded; in training also the gradient of kernels."""
+MOST_MOVES = 16
+"""Most nodes between a rounding and its reader that only move numbers."""
+
+
+def behind_moves(v: Variable) -> tuple[Variable, list[Node]]:
+    """Return the value whose numbers `v` has in other places, and the nodes that move them, the last one first."""
+    moves: list[Node] = []
+    while len(moves) < MOST_MOVES and (made := producer(v, DimShuffle, Join, Reshape, Subtensor)) is not None:
+        base = _unrolled(made) if isinstance(made.op, Join) else made.inputs[0]
+        if base is None:
+            break
+        moves.append(made)
+        v = base
+    return v, moves
+
+
+def moved(x: Variable, moves: Sequence[Node]) -> Variable:
+    """Return a value with its numbers in other places; `moves`: the last one first."""
+    for made in reversed(moves):
+        if isinstance(made.op, Join):
+            x = made.op(*[i.owner.op(x, *i.owner.inputs[1:]) for i in made.inputs if i.owner])
+        else:
+            x = made.op(x, *made.inputs[1:])
+    return x
+
+
+def _unrolled(node: Node) -> Variable | None:
+    """Return the value of which a join has all parts, as a roll has; None for other joins."""
+    bases = {None if (made := producer(i, Subtensor)) is None else made.inputs[0] for i in node.inputs}
+    base = bases.pop()
+    if base is None or bases:
+        return None
+    return base if None not in base.type.shape and base.type.shape == node.out.type.shape else None
+
+
+def _is_product(v: Variable) -> bool:
+    """Whether a value is a product, perhaps with a bias."""
+    sums = producer(v, add)
+    return any(producer(i, Dot, MatMul) is not None for i in ([v] if sums is None else sums.inputs))
 
 
 def is_layer(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....graph import Variable
-from ....ops.elementwise.records import Cast, Elementwise
+from ....ops.elementwise.records import Cast, Elementwise, to_bfloat16
 from ....ops.shapes.shape import DimShuffle
 from ...patterns import Users, op_like, wilds
 from ...rule import Rule, node_rule, rule
@@ -43,8 +43,11 @@ def lifted(node: Node, users: Users) -> Value | None:
 
 
 def _orders(made: Node, order: Order) -> list[tuple[Variable, Order]] | None:
-    """Return each operand and its order for a result of this order; None for a scalar, and where no axis moves."""
-    if order.count("x") == len(order) or order == tuple(range(made.out.ndim)):
+    """Return each operand and its order for a result of this order.
+
+    None for a scalar, where no axis moves, and for roundings to bfloat16: half as many bytes move after them.
+    """
+    if made.op == to_bfloat16 or order.count("x") == len(order) or order == tuple(range(made.out.ndim)):
         return None
     return [_order(i, order, made.out.ndim) for i in made.inputs]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....graph import Variable, dims_of, same_shape
-from ....ops.elementwise.records import Cast, Elementwise, add
+from ....ops.elementwise.records import Cast, Elementwise, add, to_bfloat16
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.conditions import Check
 from ....ops.shapes.lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, tensor_to_dim
@@ -80,13 +80,16 @@ def _keeps_order(op: DimShuffle) -> bool:
 
 
 def reshape_lifted(node: Node, users: Users) -> Value | None:
-    """Reshape the operand of functions of one operand without other readers."""
+    """Reshape the operand of functions of one operand without other readers.
+
+    Roundings to bfloat16 stay: what computes the operand writes half as many bytes.
+    """
     result, *lengths = node.inputs
     return lifted_over_elementwise(result, None, users, _of_one_operand, lambda v, _: Reshape()(v, *lengths))
 
 
 def _of_one_operand(made: Node, _: None) -> list[tuple[Variable, None]] | None:
-    return [(made.inputs[0], None)] if len(made.inputs) == 1 else None
+    return [(made.inputs[0], None)] if len(made.inputs) == 1 and made.op != to_bfloat16 else None
 
 
 def sum_of_elements(node: Node) -> Value | None:

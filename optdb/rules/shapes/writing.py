@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....graph import Variable, dims_of, same_shape
+from ....graph import Dim, Variable, dims_of, same_shape
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import add, eq, fill, logical_and, lt, neg, sub, switch
 from ....ops.reductions.reduce import Reduce
@@ -80,7 +80,7 @@ def useless_write(node: Node) -> Value | None:
     """Rewrite a write to the whole of x to y, or x + y; from the end on, to those of y reversed."""
     x, y = node.inputs[:2]
     index = entries(node.op.spec, positions(node))
-    if not all(is_whole(place) or _is_reversed(place) for place in index):
+    if not all(_is_all_of(*pair) or _is_reversed(pair[0]) for pair in zip(index, dims_of(x), strict=False)):
         return None
     if any(map(_is_reversed, index)):
         y = y if same_shape(x, y) else fill(x, y)
@@ -88,6 +88,16 @@ def useless_write(node: Node) -> Value | None:
     if not node.op.set:
         return add(x, y)
     return y if same_shape(x, y) else fill(x, y)
+
+
+def _is_all_of(place: Any, length: Dim) -> bool:
+    """Whether an index takes all positions of an axis in order; its ends may be numbers, as those of no padding."""
+    if not isinstance(place, slice) or place.step is not None:
+        return is_whole(place)
+    if place.start is not None and constant_int(place.start) != 0:
+        return False
+    stop = None if place.stop is None else constant_int(place.stop)
+    return place.stop is None or (stop is not None and isinstance(length, int) and stop >= length)
 
 
 def _is_reversed(place: Any) -> bool:
@@ -324,7 +334,8 @@ def sum_of_sparse_write(node: Node) -> Value | None:
 
 
 WRITING: list[Rule] = [
-    node_rule("local_useless_inc_subtensor", IncSubtensor, useless_write, formula="set_subtensor(x[:], y) -> y"),
+    node_rule("local_useless_inc_subtensor", IncSubtensor, useless_write, contract=relaxes("errors"),
+              formula="set_subtensor(x[:], y) -> y"),
     node_rule("local_incsubtensor_of_zeros", WRITES, inc_by_zero, contract=relaxes("signed zero", "errors"),
               formula="inc_subtensor(x[i], 0) -> x"),
     node_rule("local_useless_inc_subtensor_alloc", WRITES, inc_by_broadcast, having=BROADCASTING,

@@ -298,6 +298,11 @@ ROWS = [
         T.dot(from_bfloat16(stored), from_bfloat16(T.transpose(stored))),
         BfloatDot()(stored, T.transpose(stored)),
     ),
+    (
+        "local_bfloat16_erfc",
+        T.to_bfloat16(T.mul(HALF, singles, T.erfc(singles))),
+        T.to_bfloat16(T.mul(HALF, singles, T.coarse_erfc(singles))),
+    ),
     ("local_bfloat16_operands", POINTS(singular, KERNELS), POINTS(NEAR["bfloat16"](singular), EIGHTH)),
     ("local_float16_operands", POINTS(singular, KERNELS), POINTS(NEAR["float16"](singular), KERNELS)),
     ("local_bfloat16_operands", T.matmul(stack, stack), T.matmul(NEAR["bfloat16"](stack), NEAR["bfloat16"](stack))),

@@ -134,6 +134,7 @@ _ones = T.constant(1.0)
 WRITING = [
     ("local_useless_inc_subtensor", T.IncSubtensor(("s000",), set=True)(x, s), fill(x, s)),
     ("local_useless_inc_subtensor", T.IncSubtensor(("s000",), set=False)(x, y), x + y),
+    ("local_useless_inc_subtensor", put(M, N, slice(0, 4), slice(None, 9)), N),  # of padding by nothing
     ("local_incsubtensor_of_zeros", add_part(x, 0.0, slice(1, None)), x),
     (
         "local_incsubtensor_of_zeros_to_setsubtensor",

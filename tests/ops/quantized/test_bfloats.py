@@ -13,6 +13,7 @@ from arignote.ops.elementwise.special import to_bfloat16
 from arignote.ops.lowered.bfloat_dot import BfloatDot, as_bfloat16
 from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.bfloats import Bfloats, least_exponent
+from arignote.ops.lowered.fused_product import FusedProduct
 from arignote.optdb.rules.quantized.bfloats import multiplies_bfloats
 from arignote.targets.current import current
 from arignote.targets.named import by_name
@@ -137,7 +138,7 @@ def test_least_exponents(value, exponent):
 
 
 def names(f):
-    return [n.op.name for n in f.graph.order]
+    return [n.op.product.name if isinstance(n.op, FusedProduct) else n.op.name for n in f.graph.order]
 
 
 def test_only_queries_with_the_tag_round():

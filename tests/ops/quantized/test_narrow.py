@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pairs_cases import by_definition, own_case, pairs_case
+from scipy.special import erfc
 
 import arignote as ag
 from arignote import ops as T
+from arignote.networks.calibration import relative_error
 from arignote.ops.elementwise.records import from_bfloat16 as widened
 from arignote.ops.elementwise.special import from_bfloat16, to_bfloat16
 from arignote.ops.lowered.attention import Attention
+from arignote.ops.lowered.fused_product import FusedProduct
 from arignote.optdb.rules.quantized.narrow import FORMATS
 from arignote.targets.current import current
 from arignote.targets.named import NAMED
@@ -301,6 +304,58 @@ def test_attention_stays_one_op_and_rounds_shares_in_kernels_of_16_bits_alone():
     assert (unit_for(current(), "bfloat16") is None) == (f(*arrays) == g(*arrays)).all()
 
 
+def block(rows, width):
+    """Two products with GELU between, and a residual, on a stack of rows."""
+    x = T.tensor("x", "float32", (2, rows, width))
+    wide, back = weights("wide", width, 2 * width + 3), weights("back", 2 * width + 3, width)
+    return T.matmul(T.nn.gelu(T.matmul(x, wide) + numbers(2 * width + 3)), back) + numbers(width) + x
+
+
+@pytest.mark.skipif(lacking(current(), "bfloat16") != "", reason="this processor multiplies no pairs")
+@pytest.mark.parametrize("rows, width", [(3, 40), (125, 70), (61, 520)])
+def test_functions_between_products_run_in_the_call_of_the_first(rows, width):
+    """With sums of one part and of two, panels that are not full, and strips that are not."""
+    y, value = block(rows, width), numbers(2, rows, width)
+    f, two = (ag.freeze(y, compute="bfloat16", threads=t) for t in (1, 2))
+    apart = ag.freeze(y, compute="bfloat16", mode=ag.Mode().excluding("product_epilogue_fusion"))
+    products = [n for n in f.graph.order if isinstance(n.op, FusedProduct)]
+    assert [n.out.dtype for n in products][:1] == ["uint16"]
+    assert not any(isinstance(n.op, FusedProduct) for n in apart.graph.order)
+    assert_array_equal(f(value), apart(value))
+    assert_array_equal(f(value), two(value))
+    assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=0.02, atol=0.02)
+
+
+def test_numbers_are_rounded_before_they_move():
+    """As windows that are rolled and cut, as queries, keys and values in one; factors stand behind products."""
+    x = T.tensor("x", "float32", (1, 16, 16, 16))
+    rolled = T.roll(T.tanh(x), 3, axis=1)
+    windows = T.reshape(T.transpose(T.reshape(rolled, (2, 8, 2, 8, 16)), (0, 2, 1, 3, 4)), (4, 64, 16))
+    three = T.reshape(T.matmul(windows, weights("all", 16, 48)) + numbers(48), (4, 64, 3, 2, 8))
+    q, k, v = (T.transpose(three[:, :, i], (0, 2, 1, 3)) for i in range(3))
+    shares = T.nn.softmax(T.matmul(q * np.float32(0.3), T.swapaxes(k, 2, 3)), axis=-1)
+    y = T.matmul(shares, v)
+    value = numbers(1, 16, 16, 16)
+    f = ag.freeze(y, compute="bfloat16", samples=[value])
+    by_numpy = ag.freeze(y, compute="bfloat16", mode="NUMPY")(value)
+    assert_allclose(f(value), by_numpy, rtol=0.02, atol=0.01)
+    assert 0 < f.layers.error < 0.02 and len(f.layers) == 3
+    if lacking(current(), "bfloat16") == "":
+        moved = [n for n in f.graph.order if n.op.name in ("join", "dimshuffle", "subtensor")]
+        assert len(moved) == 10 and all(n.inputs[0].dtype == "uint16" for n in moved)
+
+
+def test_coarse_erfc_is_within_its_bound():
+    x = T.fvector("x")
+    given = np.concatenate([np.linspace(-10, 9.18, 20011, dtype="float32"), AWKWARD])
+    with np.errstate(all="ignore"):
+        exact, found = erfc(given.astype("float64")), ag.function([x], T.coarse_erfc(x))(given)
+    normal = (exact > 2.0**-126) & np.isfinite(given)
+    assert (np.abs(found[normal] / exact[normal] - 1) < 2.0**-15).all()
+    assert_array_equal(found[given > 9.19], 0)
+    assert_array_equal(np.isnan(found), np.isnan(given))
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_tag_rounds_layers_of_any_function(name):
     x, w = T.tensor("x", "float32", (2, 4, 6, 6)), T.tensor("w", "float32", (4, 4, 3, 3))
@@ -365,6 +420,32 @@ def test_weights_that_are_not_finite_keep_their_values():
             wanted = FORMATS[name].nearest(value) @ FORMATS[name].nearest(w)
         assert_allclose(f(value), wanted, rtol=1e-3)
         assert not any(row.kept for row in f.layers)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_awkward_inputs_have_the_value_of_rounded_numbers(name):
+    """Beyond the largest number, subnormal, infinite and NaN, without a sample that shows them; a remark says how."""
+    form, x, w = FORMATS[name], T.tensor("x", "float32", (9, 33)), weights("w", 33, 20)
+    f, value = ag.freeze(T.matmul(x, w), compute=name), numbers(9, 33)
+    value[0, 3], value[1, 3], value[2, 3], value[3] = 1e5, np.nan, -np.inf, value[3] * 2.0**-20
+    value[4], value[5, 1], value[5, 2] = value[4] * 2.0**-100, np.inf, -np.inf
+    with np.errstate(all="ignore"):
+        exact = form.nearest(value) @ form.nearest(w.get_value())
+        found = f(value)
+    assert_array_equal(np.isnan(found), np.isnan(exact))
+    assert_array_equal(found[np.isinf(exact)], exact[np.isinf(exact)])
+    finite = np.isfinite(exact)
+    assert_allclose(found[finite], exact[finite], rtol=1e-4, atol=1e-34 if name == "bfloat16" else 1e-6)
+    assert (lacking(current(), name) == "") == (not list(f.remarks.of("in float32")))
+
+
+def test_samples_with_infinities_and_nans_have_an_error():
+    x, value = T.tensor("x", "float32", (6, 8)), numbers(6, 8)
+    value[0, 0], value[1, 0] = np.nan, np.inf
+    f = ag.freeze(T.matmul(x, weights("w", 8, 8)), compute="bfloat16", samples=[value])
+    assert 0 < f.layers.error < 0.02
+    same, other = np.array([np.inf, np.nan, 1]), np.array([np.nan, np.nan, 1])
+    assert relative_error([same], [same]) == 0 and relative_error([other], [same]) == np.inf
 
 
 def test_layers_in_8_bits_stay_there():

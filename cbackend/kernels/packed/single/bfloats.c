@@ -13,6 +13,7 @@
    numbers and sums below 2^-126 to zero.  It is used only if none occur: the least exponents of x and w show that every
    product, and so every sum, is a multiple of 2^-126.  Otherwise float multiplications compute the same in twice the time.
    So the processor changes no bit, unless it rounds products below 2^-126 separately from sums. */
+#define SPARE (128 * 64)
 #include "../../quantized/lanes.c"
 #include "../packed.c"
 #include "../../products/pairs.c"
@@ -26,6 +27,7 @@ typedef unsigned int number_bits __attribute__((may_alias));
 enum { BF_ROWS = 6, BF_AHEAD = 4096 };    /* BF_ROWS: of a tile; BF_AHEAD: prefetch distance in b, bytes */
 enum { BF_WORDS = 512 };                  /* words along the sum whose panel stays in the cache for all rows */
 enum { BF_PACKED = 1 << 15 };             /* least numbers of a per task */
+enum { BF_STRIP = 20 * BF_ROWS };         /* rows whose sums are still in the cache when the epilogue reads them */
 enum { LEAST_SUM = 142, ALL_ZERO = 255 }; /* of exponents of a and b; the exponent of zeros alone */
 
 /* Both operands as words, and how they were packed. */
@@ -284,7 +286,7 @@ static i32 pack_operands(packed_work *work)
         *side = *side < own->least[k] ? *side : own->least[k];
     }
     own->plain = left < 1 || right < 1 || left + right < LEAST_SUM;
-    work->depth = 2 * BF_WORDS, work->strip = of->rows;
+    work->depth = 2 * BF_WORDS, work->strip = of->after.nest ? BF_STRIP : of->rows;
     return 0;
 }
 
