@@ -47,6 +47,7 @@ BOUNDS = {
     "optdb/rules/search/widening.py": {"WAYS"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
     "optdb/rules/linalg/packed.py": {"LITTLE"},
+    "optdb/rules/quantized/narrow.py": {"MOST_MOVES"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
     "optdb/rules/memory/destroy.py": {"NEAR"},
     "optdb/rules/control/scan_weights.py": {"FEWEST_STEPS"},

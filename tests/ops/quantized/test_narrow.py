@@ -317,11 +317,11 @@ def test_functions_between_products_run_in_the_call_of_the_first(rows, width):
     """With sums of one part and of two, panels that are not full, and strips that are not."""
     y, value = block(rows, width), numbers(2, rows, width)
     f, two = (ag.freeze(y, compute="bfloat16", threads=t) for t in (1, 2))
-    apart = ag.freeze(y, compute="bfloat16", mode=ag.Mode().excluding("product_epilogue_fusion"))
+    separate = ag.freeze(y, compute="bfloat16", mode=ag.Mode().excluding("product_epilogue_fusion"))
     products = [n for n in f.graph.order if isinstance(n.op, FusedProduct)]
     assert [n.out.dtype for n in products][:1] == ["uint16"]
-    assert not any(isinstance(n.op, FusedProduct) for n in apart.graph.order)
-    assert_array_equal(f(value), apart(value))
+    assert not any(isinstance(n.op, FusedProduct) for n in separate.graph.order)
+    assert_array_equal(f(value), separate(value))
     assert_array_equal(f(value), two(value))
     assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=0.02, atol=0.02)
 
