@@ -7,6 +7,7 @@ import numpy as np
 from arignote.cbackend import Cache, Toolchain, compile_graph
 from arignote.graph import FunctionGraph
 from arignote.ops.core.interpret import interpret
+from arignote.ops.lowered.fused_product import FusedProduct
 
 
 @lru_cache(maxsize=1)
@@ -54,3 +55,8 @@ def assert_same(got, want, exact=False, what=""):
     single = {"float16": 2e-3, "float32": 2e-6, "complex64": 4e-6}.get(want.dtype.name, 1e-13)
     scale = max(1.0, float(np.max(np.abs(want[np.isfinite(want)]), initial=0)))
     np.testing.assert_allclose(got, want, rtol=single, atol=single * scale, err_msg=what)
+
+
+def product_names(f) -> list[str]:
+    """The name of each node of a function in order; of a fused product that of the product."""
+    return [n.op.product.name if isinstance(n.op, FusedProduct) else n.op.name for n in f.graph.order]

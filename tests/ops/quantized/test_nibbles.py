@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from product_names import product_names
+from compiled import product_names
 
 import arignote as ag
 from arignote import ops as T

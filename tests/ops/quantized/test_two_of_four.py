@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from compiled import product_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from product_names import product_names
 
 import arignote as ag
 from arignote import ops as T
