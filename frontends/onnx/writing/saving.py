@@ -63,7 +63,7 @@ def model_of(name: str, graph: FunctionGraph) -> Any:
 
     It has the inputs that are read: others may have dtypes that no model takes.
     """
-    plain = {i: TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(graph.inputs)}
+    plain: dict[Variable, Variable] = {i: TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(graph.inputs)}
     outputs = rebuild(graph.outputs, plain)
     read = set(leaves(outputs))
     inputs = [i for i in plain.values() if i in read]
