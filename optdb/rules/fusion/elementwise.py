@@ -8,7 +8,8 @@ that the text of the kernel does not depend on their values; equal groups give e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Hashable, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, Union
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Origin, Variable, same_shape, union
@@ -60,7 +61,8 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
             after = fused(needed(group, outputs, facts), outputs, facts, known, met)
             if editor.admit(by, outputs[0], after.outputs[0]):
                 known.update(zip(outputs, after.outputs, strict=False))
-                known.update((v, known[o]) for v, o in stand_ins.items())
+                for value, like in stand_ins.items():
+                    read_shape_of(like, value, group, facts, known, by, editor)
                 continue
         for node in group.nodes:
             rebuilt = node.with_inputs([known[i] if i in known else image(i, known) for i in node.inputs])
@@ -90,6 +92,22 @@ def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, 
         else:
             stand_ins[value] = like
     return outputs, stand_ins
+
+
+def read_shape_of(
+    like: Variable, value: Variable, group: Group, facts: Facts, known: dict[Variable, Variable], by: str,
+    editor: GraphEditor,
+) -> None:  # fmt: skip
+    """Let the readers of the shape of `value`, outside the group, read that of `like`; the journal has each of them."""
+    assert value.owner is not None
+    own = {value: known[like]}
+    images = ChainMap(own, known)
+    pairs: list[tuple[Variable, Variable]] = []
+    for reader in dict.fromkeys(reader for reader, _ in facts.readers[value.owner] if reader not in group.nodes):
+        moved = reader.with_inputs([image(i, images) for i in reader.inputs])
+        pairs += zip(reader.outputs, moved.outputs, strict=True)
+    if editor.admit_together(by, pairs):
+        known.update(own)
 
 
 def _knows_lengths_of(a: Variable, b: Variable) -> bool:
@@ -177,7 +195,7 @@ def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:
     return maps
 
 
-def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
+def image(variable: Variable, known: MutableMapping[Variable, Variable]) -> Variable:
     """Return the image of `variable`, which is known or an index map of a known value; new images go to `known`."""
     result = known.get(variable, variable)
     if result is not variable or variable.owner is None or not is_index_map(variable.owner):
