@@ -9,7 +9,6 @@ elements of an array gives the elements and their index, so that the array itsel
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -24,7 +23,7 @@ from ..ops.control.cond import chosen
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, class_to_keep, joined_class, keep_class, operated, truth_value
+from ..ops.core.traced import adopt, class_to_keep, joined_class, keep_class
 from ..ops.core.tracing import Trace, current
 from ..ops.elementwise.casting import Cast
 from ..ops.elementwise.pointwise import Elementwise
@@ -244,7 +243,7 @@ class _Choice:
 
     def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
         for v in (a, b):
-            if not _is_value(v):
+            if not is_value(v):
                 raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
                                 f"of values; expected arrays or numbers{line()}")  # fmt: skip
         try:
@@ -359,7 +358,7 @@ def _bare(value: Any) -> Any:
     return value.variable if type(value) is Length else value
 
 
-def _is_value(value: Any) -> bool:
+def is_value(value: Any) -> bool:
     return isinstance(value, (Variable, bool, int, float, complex, np.generic, np.ndarray)) or type(value) is Length
 
 
@@ -514,43 +513,3 @@ def any_of(*flags: Any) -> Any:
 def none_of(*flags: Any) -> Any:
     """Whether none of the flags is set."""
     return not_(any_of(*flags))
-
-
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": lambda a, b: _equal("eq", a, b),
-    "ne": lambda a, b: _equal("ne", a, b),
-    "is_": operator.is_, "is_not": operator.is_not, "in": lambda a, b: _contains(b, a),
-    "not in": lambda a, b: not_(_contains(b, a)),
-}  # fmt: skip
-
-
-def _equal(word: str, a: Any, b: Any) -> Any:
-    """`a == b` or `a != b`, by elements for symbolic values: this library itself compares them by identity."""
-    if isinstance(a, Variable) or isinstance(b, Variable):
-        other = b if isinstance(a, Variable) else a
-        return operated(word, a, b) if _is_value(other) or isinstance(other, (list, tuple)) else word == "ne"
-    return a == b if word == "eq" else a != b
-
-
-_CONTAINERS = (list, tuple, set, frozenset, dict)
-
-
-def _contains(container: Any, value: Any) -> Any:
-    if isinstance(container, Variable):
-        return truth_value(T.any(T.eq(container, value)))
-    if type(container) is range and isinstance(value, Variable):
-        low, high = sorted((container[0], container[-1])) if container else (0, -1)
-        between = T.logical_and(T.ge(value, low), T.le(value, high))
-        return truth_value(T.logical_and(between, T.eq(T.mod(T.sub(value, low), abs(container.step)), 0)))
-    if type(container) in _CONTAINERS and any(isinstance(v, Variable) for v in (value, *container)):
-        return truth_value(any_of(*(True if c is value else _equal("eq", value, c) for c in container)))
-    return value in container
-
-
-def compare(words: Sequence[str], left: Any, *rest: Callable[[], Any]) -> Any:
-    """`left < b <= c` and the like; an operand is computed only if those before it decide nothing."""
-    right = rest[0]()
-    found = _COMPARED[words[0]](left, right)
-    if len(words) == 1:
-        return found
-    return and_(found, lambda: compare(words[1:], right, *rest[1:]))

@@ -12,7 +12,7 @@ import operator
 import site
 import sysconfig
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import islice
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
@@ -22,20 +22,22 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import PYTHONS, array_of, is_symbolic, keep_class, number_of, operated, truth_value
-from ..ops.core.tracing import Number, current
+from ..ops.core.traced import PYTHONS, array_of, is_symbolic, keep_class, known_of, number_of, operated, truth_value
+from ..ops.core.tracing import Known, Number, current
 from ..ops.shapes.stored import copied, now
 from ..record import lazy
 from ..record.frames import OWN
 from ..tree import has_variable
 from .branches import line, truth
+from .builtins.ordering import extreme, in_order
+from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
-from .plain_values import in_python
 from .undefined import defined
 
 generators: Any = lazy.module("..generators", __name__)
 
+_ITERATORS = (GeneratorType, map, filter)
 MOST_REPEATED = 2_000
 """Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
 MOST_LISTED = 1_000_000
@@ -51,9 +53,9 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     for a in args:
         defined(a)
     ours = _of_builtin(f)
-    if ours is not None and len(args) == 1 and type(args[0]) is GeneratorType:
-        args = (list(args[0]),)
-    symbolic = _any_symbolic([*args, *options.values()])
+    if (ours is not None and len(args) == 1) or hashes(f):
+        args = tuple([list(a) if type(a) in _ITERATORS else a for a in args])
+    symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
@@ -126,7 +128,7 @@ def _any_symbolic(values: Sequence[Any]) -> bool:
 
 
 _OF_SEQUENCES = frozenset((
-    "block", "broadcast_arrays", "choose", "column_stack", "concatenate", "concat", "dstack", "hstack", "lexsort",
+    "broadcast_arrays", "choose", "column_stack", "concatenate", "concat", "dstack", "hstack", "lexsort",
     "multi_dot", "piecewise", "ravel_multi_index", "select", "stack", "vstack",
 ))  # fmt: skip
 """Functions of NumPy that take a sequence of arrays, which may have different shapes."""
@@ -139,8 +141,8 @@ def _with_arrays(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     if type(f) is np.ufunc:
         return tuple([_as_array(a) for a in args])
-    if not hasattr(f, "_implementation") or not args or isinstance(args[0], Variable):
-        return args
+    if not hasattr(f, "_implementation") or not args or isinstance(args[0], Variable) or f is np.block:
+        return args  # in np.block the depth of lists has a meaning
     of_arrays = (list, tuple), (list,)  # further tuples are shapes and axes
     place = next((k for k, a in enumerate(args) if type(a) in of_arrays[k > 0] and has_variable(a)), None)
     if place is None:
@@ -285,7 +287,8 @@ _NOTHING = object()
 def _extreme(name: str, ours: Any) -> Any:
     def function(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         if key is not None:
-            raise TypeError(f"{name}(key=) of symbolic values; use np.arg{name}{line()}")
+            items = _items(f"{name}(key=)", args[0]) if len(args) == 1 else args
+            return default if not items and default is not _NOTHING else extreme(name, items, partial(call, key))
         if len(args) == 1:
             (one,) = args
             if isinstance(one, Variable):
@@ -335,7 +338,9 @@ def _as_number(kind: type, dtype: str) -> Any:
             v = T.trunc(v)
         old = number_of(x)
         made = T.ELEMENTWISE["identity"](v) if v.dtype == dtype else T.cast(v, dtype)
-        known = old.known if old is not None and old.kind is kind else None
+        known = None if old is None else old.known
+        if known is not None and old.kind is not kind:
+            known = Known(int(known.value), f"int({known.text})") if kind is int and old.kind is float else None
         trace.numbers[made] = Number(kind, known)
         if kind is int and (v.type.kind == "f" or v.dtype == "uint64") and trace.exact is not None:
             trace.exact("int", [v], made)
@@ -348,25 +353,29 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if isinstance(values, Variable) and key is None:
         found = T.sort(values)
         return list(found[::-1] if reverse else found)
-    members = list(values)
-    kinds = {None if n is None else n.kind for n in map(number_of, members)}
-    are_numbers = all(isinstance(v, (Variable, int, float)) and not getattr(v, "ndim", 0) for v in members)
-    if key is not None or not _any_symbolic(members) or len(kinds) > 1 or not are_numbers:
-        return sorted(members, key=key, reverse=reverse)
-    trace: Any = current()
-    found = T.sort(T.stack([as_tensor(v) for v in members]))
-    ordered = [found[k] for k in range(len(members))]
-    for v in ordered:
-        keep_class(trace, v, *kinds)
-    return ordered[::-1] if reverse else ordered
+    return in_order(_items("sorted", values), None if key is None else partial(call, key), reverse)
 
 
-def _of_math(name: str) -> Any:
+def _items(what: str, values: Any) -> list[Any]:
+    """Return the items of an iterable.  Raises TypeError if their number is symbolic."""
+    steps = part_of(values)
+    try:
+        return list(values if steps is None else steps)
+    except TypeError:
+        raise TypeError(f"{what} of a number of items that is symbolic; order an array of keys by np.argsort, "
+                        f"np.argmax or np.argmin, and index by what they return{line()}") from None
+
+
+def _of_math(python: str, name: str) -> Any:
     def function(*args: Any) -> Any:
         trace: Any = current()
+        given = [known_of(a) or (Known(a, repr(a)) if type(a) in (bool, int, float) else None) for a in args]
         wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
-        found = getattr(T, name)(*wide)
+        found = T.log(wide[0]) / T.log(wide[1]) if name == "log" and len(wide) == 2 else getattr(T, name)(*wide)
         keep_class(trace, found, float if found.type.kind == "f" else bool)
+        if None not in given and found.type.kind == "f":
+            value = getattr(math, python)(*(k.value for k in given))
+            trace.numbers[found] = Number(float, Known(value, f"math.{python}({', '.join(k.text for k in given)})"))
         return found
 
     return function
@@ -494,7 +503,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
     np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer,
     np.ndarray: _filled(0), np.full_like: _like("full_like"),
-    **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
+    **{getattr(math, k): _of_math(k, v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
 for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name the function that the user called
     if isinstance(_ours, FunctionType) and _ours is not _asarray:

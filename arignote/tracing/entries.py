@@ -15,6 +15,7 @@ import numpy as np
 
 from ..cbackend.calls.native_jit import TYPES, Calls
 from ..function.compiled import Function
+from ..ops.core.tracing import GUARD_NAMES
 from ..tree import Form, unflat
 from .arguments import Same, Static
 from .scopes import Scope
@@ -88,12 +89,12 @@ def _guard(
 
     texts = [f"({guard})" for guard in made.guards]
     texts += [f"not ({' and '.join(f'({guard})' for guard in other.guards)})" for other in before]
-    texts = [text for text in texts if _LEAF.search(text) or not eval(text, {})]
+    texts = [text for text in texts if _LEAF.search(text) or not eval(text, {**GUARD_NAMES})]
     if not texts:
         return None
     names = ", ".join(f"x{n}" for n in range(count))
     source = f"lambda {names}: {' and '.join(_LEAF.sub(argument, text) for text in texts)}"
-    guard: Callable[..., Any] = eval(source, {"inf": float("inf"), "nan": float("nan")})
+    guard: Callable[..., Any] = eval(source, {**GUARD_NAMES})
     return guard
 
 

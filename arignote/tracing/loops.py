@@ -26,7 +26,7 @@ from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
-from .branches import Saved, _called, _is_value, _now, decided, if_, line, truth
+from .branches import Saved, _called, _now, decided, if_, is_value, line, truth
 from .integers import left_now
 from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
 from .iterables import Steps, counted_from, steps_of
@@ -416,7 +416,7 @@ class _Loop:
                 raise TypeError(f"loop: {_called(name)} is {shown(before)} before the loop and {shown(value)} after a "
                                 f"step; expected one form{line()}")  # fmt: skip
         for v in (*parts, *(o for o in olds if type(o) is not Undefined)):
-            if not _is_value(v):
+            if not is_value(v):
                 raise TypeError(f"loop: {_called(name)} becomes {shown(v)} in a loop whose steps are symbolic; "
                                 f"expected numbers and arrays{line()}")  # fmt: skip
         made = [_State(name, o, v) for o, v in zip(olds, parts, strict=True)]

@@ -17,7 +17,7 @@ from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
 from .branches import decided, line, not_, truth
-from .plain_values import showing
+from .builtins.plain_values import showing
 
 
 def raise_if(test: Any, error: Callable[[], Any]) -> None:

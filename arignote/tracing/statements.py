@@ -1,9 +1,10 @@
 """Statements of a rewritten function while it is traced: what source.py calls in the place of control flow.
 
-    if_, choice, and_, or_, not_, compare   branches.py
+    if_, choice, and_, or_, not_            branches.py
+    compare, compared                       builtins/comparisons.py
     for_, while_, items, kept               loops.py
     call, call_writing, joined              calls.py
-    hashed, showing                         plain_values.py
+    hashed, showing, written                builtins/plain_values.py
     raise_if, raised, require               raising.py
     trying, caught                          catching.py
     item, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
@@ -21,19 +22,21 @@ from ..graph import Variable
 from ..ops.core.tracing import current
 from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
-from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
+from .branches import and_, any_of, choice, if_, line, none_of, not_, or_
+from .builtins.comparisons import compare, compared
+from .builtins.plain_values import key as hashed
+from .builtins.plain_values import showing, written
 from .calls import call, call_writing, joined
 from .catching import caught, trying
 from .loops import for_, items, kept, while_
-from .plain_values import key as hashed
-from .plain_values import showing
 from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute", "change_item",
-    "choice", "compare", "for_", "hashed", "if_", "item", "items", "joined", "kept", "none_of", "not_", "or_", "owns",
-    "raise_if", "raised", "require", "returned", "set_attribute", "set_item", "showing", "slice", "trying", "while_",
+    "choice", "compare", "compared", "for_", "hashed", "if_", "item", "items", "joined", "kept", "none_of", "not_",
+    "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute", "set_item", "showing", "slice",
+    "trying", "while_", "written",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)

@@ -18,7 +18,7 @@ from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt, type_of
-from ..ops.core.tracing import Known, Number, Trace, outside
+from ..ops.core.tracing import GUARD_NAMES, Known, Number, Trace, outside
 from ..ops.core.variables import tensor
 from ..ops.random.generator_states import advance
 from ..ops.shapes.lengths import tensor_to_dim
@@ -513,7 +513,7 @@ def _holds(guards: Sequence[str]) -> Callable[[Sequence[Any]], bool] | None:
     if not guards:
         return None
     text = " and ".join(f"({guard})" for guard in guards)
-    made: Callable[[Sequence[Any]], bool] = eval(f"lambda a: {text}", {"inf": float("inf"), "nan": float("nan")})
+    made: Callable[[Sequence[Any]], bool] = eval(f"lambda a: {text}", {**GUARD_NAMES})
     return made
 
 

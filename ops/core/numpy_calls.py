@@ -267,8 +267,15 @@ def _written_into(name: str, word: str, args: Sequence[Any], options: Mapping[st
     return target if word == "nan_to_num" else _NOTHING
 
 
+def _vary(*arrays: Any) -> bool:
+    """Whether the call does not tell the length of an axis, which then no comparison in Python decides."""
+    return any(isinstance(n, Variable) for a in arrays for n in a.shape)
+
+
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     a, b = T.as_tensor(a1), T.as_tensor(a2)
+    if _vary(a, b):
+        return truth_value(T.array_equal(a, b, equal_nan))
     if a.shape != b.shape:
         return False
     same = T.eq(a, b)
@@ -278,6 +285,8 @@ def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 def _array_equiv(a1: Any, a2: Any) -> Any:
     a, b = T.as_tensor(a1), T.as_tensor(a2)
+    if _vary(a, b):
+        return truth_value(T.array_equiv(a, b))
     ranks = range(1, 1 + min(a.ndim, b.ndim))
     fit = all(a.shape[-k] == b.shape[-k] or a.shape[-k] == 1 or b.shape[-k] == 1 for k in ranks)
     return truth_value(T.all(T.eq(a, b))) if fit else False

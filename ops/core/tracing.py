@@ -12,6 +12,7 @@ compiled code; any other call is traced again.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
@@ -19,6 +20,9 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...graph import Dim, Variable, dims_of
+
+GUARD_NAMES = {"inf": math.inf, "nan": math.nan, "math": math}
+"""Names in the expressions of guards."""
 
 
 class Known(NamedTuple):

@@ -13,6 +13,8 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
+from .plainer import checked
+
 _JUMPS, _LOOPS = (ast.Return, ast.Break, ast.Continue), (ast.For, ast.While)
 RESULT, DONE = "_ag_result", "_ag_done"
 
@@ -172,7 +174,8 @@ class _Jumps:
         if loop is not None and (inner.returns or endless):
             loop.returns = True
         if otherwise and inner.breaks:
-            otherwise = [ast.copy_location(ast.If(_none_of([inner.broken]), otherwise, []), otherwise[0])]
+            guarded = ast.copy_location(ast.If(_none_of([inner.broken]), otherwise, []), otherwise[0])
+            otherwise = checked(guarded) or [guarded]
         after = _Block([], inner.returns or endless, endless)
         if not otherwise or endless:
             return self._rest([*before, s], after, rest, loop, s)

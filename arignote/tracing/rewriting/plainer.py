@@ -31,7 +31,7 @@ def plainer(body: list[ast.stmt], assigns: bool, inside: bool = False) -> list[a
             found.append(_endless(s))
             continue
         deleted = _deleted(s) if inside and isinstance(s, ast.Delete) else None
-        found += [*(_hoisted(s) if assigns else ()), *(deleted or _checked(s) or [s])]
+        found += [*(_hoisted(s) if assigns else ()), *(deleted or checked(s) or [s])]
     return found
 
 
@@ -134,7 +134,7 @@ def _deleted(s: ast.Delete) -> list[ast.stmt] | None:
     ]
 
 
-def _checked(s: Any) -> list[ast.stmt] | None:
+def checked(s: Any) -> list[ast.stmt] | None:
     """Return a statement that checks as a call, and what it does otherwise; None for other statements."""
     if isinstance(s, ast.Assert):
         return [_check("require", s.test, s.msg if s.msg is not None else ast.Constant(""), s)]

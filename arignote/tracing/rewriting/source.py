@@ -537,11 +537,19 @@ class _Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.copy_location(_ag("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        return ast.copy_location(_ag("written", node.left, node.right), node) if is_text else node
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         plain = len(node.ops) == 1 and not isinstance(node.ops[0], (ast.In, ast.NotIn))
         if plain:
-            return node
+            sides, word = (node.left, node.comparators[0]), _COMPARISONS[type(node.ops[0])]
+            if word in ("is_", "is_not") or any(isinstance(s, (ast.Constant, ast.BinOp, ast.UnaryOp)) for s in sides):
+                return node
+            return ast.copy_location(_ag("compared", ast.Constant(word), *sides), node)
         words = ast.Tuple([ast.Constant(_COMPARISONS[type(op)]) for op in node.ops], ast.Load())
         return ast.copy_location(_ag("compare", words, node.left, *map(_lambda, node.comparators)), node)
 

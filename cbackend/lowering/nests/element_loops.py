@@ -111,6 +111,11 @@ def is_vector_loop(node: Apply) -> bool:
     return isinstance(op, several) and any(i.ndim for i in node.inputs)
 
 
+_OF_FLAGS = {
+    "logical_or": "bitwise_or", "bitwise_or": "bitwise_or", "logical_and": "bitwise_and", "bitwise_and": "bitwise_and",
+}  # fmt: skip
+
+
 class _Writer(Vectors):
     """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
 
@@ -118,8 +123,32 @@ class _Writer(Vectors):
         super().__init__()
         self._places = places
         self.scratch.update(scratch)
+        self._flags: set[str] = set()
 
     # --- values
+    def applied(self, node: Apply, args: list[ir.Expr]) -> ir.Expr:
+        """Return the value of a scalar operation.  Bools that pass from step to step are bytes, 0 or 1.
+
+        The compiler finds no independent steps in `found = found || x[i] < 0` by values of C's own type.
+        """
+        name = _OF_FLAGS.get(node.op.name)
+        if name is None or not any(self._is_flag(a) for a in args):
+            return super().applied(node, args)
+        found, *rest = [a if self._is_flag(a) else self.cast(a, "bool") for a in args]
+        for a in rest:
+            found = self._as_flag(ir.ScalarOp(name, "uint8", (found, a)))
+        return found
+
+    def _is_flag(self, value: Value) -> bool:
+        return isinstance(value, ir.Local) and value.name in self._flags
+
+    def _as_flag(self, value: ir.Expr) -> ir.Expr:
+        """Return the name of a byte that is 0 or 1."""
+        found = self.let(value)
+        if isinstance(found, ir.Local):
+            self._flags.add(found.name)
+        return found
+
     def input(self, name: str, dtype: str, given: Given) -> Value:
         """Return an input of the kernel as a value; a number in memory is read once."""
         known = (given.value, *given.lengths, *given.strides)
@@ -324,8 +353,11 @@ class _Writer(Vectors):
         return states
 
     def _state(self, first: ir.Expr) -> ir.Local:
-        found = ir.Local(first.dtype, self.name("s"))
-        self.add(ir.Var(found.name, first))
+        is_flag = first.dtype == "bool" or self._is_flag(first)
+        found = ir.Local("uint8" if is_flag else first.dtype, self.name("s"))
+        if is_flag:
+            self._flags.add(found.name)
+        self.add(ir.Var(found.name, first if first.dtype == found.dtype else ir.ScalarOp("cast", found.dtype, (first,))))
         return found
 
     def _check(self, op: Scan, steps: ir.Expr, given: Sequence[Any]) -> None:

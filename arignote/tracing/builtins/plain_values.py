@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.core.traced import held, is_symbolic, known_of
-from ..ops.core.tracing import current
-from ..tree import flat, unflat
-from .branches import line
+from ...graph import Variable
+from ...ops.core.traced import held, in_text, is_symbolic, known_of
+from ...ops.core.tracing import current
+from ...record import lazy
+from ...tree import flat, has_variable, unflat
+from ..branches import line
 
+calls: Any = lazy.module("...calls", __name__)
+_SPEC = re.compile(r"%(?P<name>\(\w+\))?[#0\- +]*\d*(?:\.\d+)?(?P<kind>[a-zA-Z%])")
+"""A conversion of `%`, but for lengths given as `*`."""
 _KINDS: dict[type, type] = {
     **dict.fromkeys((dict, Counter, OrderedDict, defaultdict), dict), set: set, frozenset: set, str: str,
     **dict.fromkeys((list, tuple, deque), list),
@@ -30,6 +36,8 @@ def plain(value: Any, what: str) -> Any:
     """Return a value with Python's in the place of symbolic ones.  Raises TypeError for those that vary."""
     if is_symbolic(value):
         known = known_of(value)
+        if known is None and what == "text":
+            return _Description(in_text(value))
         if known is None:
             raise TypeError(f"{value!r} is symbolic and has no {what}{line()}")
         return held(known)
@@ -38,6 +46,18 @@ def plain(value: Any, what: str) -> Any:
     leaves: list[Any] = []
     form = flat(value, leaves, records=None)
     return unflat(form, iter([plain(v, what) for v in leaves]))
+
+
+class _Description(str):
+    """Description of a symbolic value in a text for people, in any format."""
+
+    __slots__ = ()
+
+    def __format__(self, form: str) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def showing(make: Callable[[], Any]) -> Any:
@@ -50,6 +70,25 @@ def showing(make: Callable[[], Any]) -> Any:
         return make()
     finally:
         trace.showing -= 1
+
+
+def written(form: str, values: Any) -> str:
+    """`form % values`.  In a text for people, symbolic values say what they are: `%.2f` is `%s` for them."""
+    trace = current()
+    if trace is None or not (is_symbolic(values) or has_variable(values)):
+        return form % values
+    if not trace.showing:
+        return form % plain(values, "text")
+    parts = iter(values if type(values) is tuple else (values,))
+
+    def spec(found: re.Match[str]) -> str:
+        if found["kind"] == "%":
+            return found[0]
+        value = values[found["name"][1:-1]] if found["name"] else next(parts)
+        varies = isinstance(value, Variable) and known_of(value) is None
+        return f"%{found['name'] or ''}s" if varies else found[0]
+
+    return _SPEC.sub(spec, form) % values
 
 
 def in_python(f: Any) -> Callable[..., Any] | None:
@@ -69,6 +108,13 @@ def in_python(f: Any) -> Callable[..., Any] | None:
     return None if made is None else lambda *rest, **options: made(f, *rest, **options)
 
 
+def hashes(f: Any) -> bool:
+    """Whether a call hashes what its arguments hold: `set(values)`, `d.update(values)`."""
+    if _KINDS.get(type(getattr(f, "__self__", None))) in (dict, set):
+        return True
+    return isinstance(f, type) and f in _HASHING
+
+
 def _keyed(pairs: Any) -> Any:
     """Return the argument of a dict with Python's values as keys."""
     return pairs if hasattr(pairs, "keys") else [(key(k), v) for k, v in pairs]
@@ -82,6 +128,11 @@ def _removed(owner: Any, f: Any, value: Any) -> None:
     del owner[plain(list(owner), "equality").index(plain(value, "equality"))]
 
 
+def _sorted_in_place(owner: Any, f: Any, *, key: Any = None, reverse: bool = False) -> None:
+    owner[:] = calls.call(sorted, owner, key=key, reverse=reverse)
+
+
+_HASHING = frozenset((set, frozenset, dict, OrderedDict, Counter))
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{f: lambda f, *args: f(*(plain(a, "text") for a in args)) for f in (str, repr, ascii, format)},
     hash: lambda f, x: f(key(x)),
@@ -101,5 +152,5 @@ _METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     **{(list, n): lambda owner, f, *args: getattr(plain(list(owner), "equality"), f.__name__)(
         *(plain(a, "equality") for a in args)
     ) for n in ("count", "index")},
-    (list, "remove"): _removed,
+    (list, "remove"): _removed, (list, "sort"): _sorted_in_place,
 }  # fmt: skip
