@@ -339,7 +339,7 @@ def _as_number(kind: type, dtype: str) -> Any:
         old = number_of(x)
         made = T.ELEMENTWISE["identity"](v) if v.dtype == dtype else T.cast(v, dtype)
         known = None if old is None else old.known
-        if known is not None and old.kind is not kind:
+        if old is not None and known is not None and old.kind is not kind:
             known = Known(int(known.value), f"int({known.text})") if kind is int and old.kind is float else None
         trace.numbers[made] = Number(kind, known)
         if kind is int and (v.type.kind == "f" or v.dtype == "uint64") and trace.exact is not None:
@@ -373,9 +373,10 @@ def _of_math(python: str, name: str) -> Any:
         wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
         found = T.log(wide[0]) / T.log(wide[1]) if name == "log" and len(wide) == 2 else getattr(T, name)(*wide)
         keep_class(trace, found, float if found.type.kind == "f" else bool)
-        if None not in given and found.type.kind == "f":
-            value = getattr(math, python)(*(k.value for k in given))
-            trace.numbers[found] = Number(float, Known(value, f"math.{python}({', '.join(k.text for k in given)})"))
+        known = [k for k in given if k is not None]
+        if len(known) == len(args) and found.type.kind == "f":
+            value = getattr(math, python)(*(k.value for k in known))
+            trace.numbers[found] = Number(float, Known(value, f"math.{python}({', '.join(k.text for k in known)})"))
         return found
 
     return function

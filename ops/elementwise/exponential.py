@@ -102,10 +102,10 @@ erfc: Unary = float_op(
     c={"f": helper("erfc")},
 )
 coarse_erfc: Unary = float_op(
-    "coarse_erfc", special.erfc, meaning="erfc in float32, within 2^-15 of it, for results rounded to bfloat16.",
+    "coarse_erfc", special.erfc, meaning="erfc, of float32 within 2^-15 of it, for results rounded to bfloat16.",
     cost=20,
     derivative=(lambda g, y, x: -g * TWO_OVER_ROOT_PI * T.exp(-T.square(finite(x))),),
-    c={"f": call("ag_coarse_erfc_f32")},
+    c={"f": helper("coarse_erfc")},
 )
 gamma: Unary = float_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",

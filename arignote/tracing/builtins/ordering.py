@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,18 @@ def extreme(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
     best: tuple[Any, Any] | None = None
     for item in items:
         one = item, key(item)
-        better = best is None or compared("gt" if name == "max" else "lt", one[1], best[1])
-        best = one if best is None else choice(better, lambda one=one: one, lambda best=best: best)
+        if best is None:
+            best = one
+            continue
+        better = compared("gt" if name == "max" else "lt", one[1], best[1])
+        best = choice(better, partial(_itself, one), partial(_itself, best))
     if best is None:
         raise ValueError(f"{name}() iterable argument is empty")
     return best[0]
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def in_order(items: Sequence[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[Any]:

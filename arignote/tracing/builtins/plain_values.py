@@ -72,7 +72,7 @@ def showing(make: Callable[[], Any]) -> Any:
         trace.showing -= 1
 
 
-def written(form: str, values: Any) -> str:
+def written(form: Any, values: Any) -> Any:
     """`form % values`.  In a text for people, symbolic values say what they are: `%.2f` is `%s` for them."""
     trace = current()
     if trace is None or not (is_symbolic(values) or has_variable(values)):

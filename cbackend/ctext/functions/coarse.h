@@ -24,3 +24,6 @@ INLINE f32 ag_coarse_erfc_f32(f32 x)
     const f32 small = a >= 9.1875f ? 0 : p * (q * power);
     return x < 0 ? 2 - small : small;
 }
+
+/* Wider numbers have erfc itself. */
+INLINE f64 ag_coarse_erfc_f64(f64 x) { return ag_erfc_f64(x); }

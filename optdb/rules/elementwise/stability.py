@@ -34,6 +34,7 @@ from ....ops.elementwise.records import (
     switch,
     true_div,
 )  # fmt: skip
+from ....ops.special.function import SpecialFunction
 from ...contract import relaxes, stabilizes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
@@ -211,8 +212,8 @@ def one_minus_ndtr(node: Apply) -> Value | None:
 
 
 NORMAL: list[Rule] = [
-    node_rule("local_log_ndtr", log, log_of_ndtr, contract=stabilizes,
+    node_rule("local_log_ndtr", log, log_of_ndtr, having=SpecialFunction, contract=stabilizes,
               formula="log(ndtr(x)) -> log_ndtr(x)"),
-    node_rule("local_one_minus_ndtr", sub, one_minus_ndtr, contract=stabilizes,
+    node_rule("local_one_minus_ndtr", sub, one_minus_ndtr, having=SpecialFunction, contract=stabilizes,
               formula="1 - ndtr(x) -> ndtr(-x)"),
 ]  # fmt: skip
