@@ -462,7 +462,7 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        return choice(found, partial(_joined, and_, rest[k:]), partial(_itself, value))
+        return choice(found, partial(_joined, and_, rest[k:]), partial(itself, value))
     return value
 
 
@@ -476,7 +476,7 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        return choice(found, partial(_itself, value), partial(_joined, or_, rest[k:]))
+        return choice(found, partial(itself, value), partial(_joined, or_, rest[k:]))
     return value
 
 
@@ -484,7 +484,7 @@ def _joined(word: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> 
     return word(operands[0](), *operands[1:])
 
 
-def _itself(value: Any) -> Any:
+def itself(value: Any) -> Any:
     return value
 
 

@@ -17,7 +17,7 @@ from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import PYTHONS, class_to_keep, is_symbolic, keep_class
 from ...ops.core.tracing import current
 from ...tree import flat, unflat
-from ..branches import choice, line
+from ..branches import choice, itself, line
 from .comparisons import compared, holds_symbolic
 
 
@@ -30,14 +30,10 @@ def extreme(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
             best = one
             continue
         better = compared("gt" if name == "max" else "lt", one[1], best[1])
-        best = choice(better, partial(_itself, one), partial(_itself, best))
+        best = choice(better, partial(itself, one), partial(itself, best))
     if best is None:
         raise ValueError(f"{name}() iterable argument is empty")
     return best[0]
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def in_order(items: Sequence[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[Any]:
