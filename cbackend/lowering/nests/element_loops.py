@@ -357,7 +357,7 @@ class _Writer(Vectors):
         found = ir.Local("uint8" if is_flag else first.dtype, self.name("s"))
         if is_flag:
             self._flags.add(found.name)
-        self.add(ir.Var(found.name, first if first.dtype == found.dtype else ir.ScalarOp("cast", found.dtype, (first,))))
+        self.add(ir.Var(found.name, ir.ScalarOp("cast", "uint8", (first,)) if first.dtype == "bool" else first))
         return found
 
     def _check(self, op: Scan, steps: ir.Expr, given: Sequence[Any]) -> None:
