@@ -111,7 +111,7 @@ def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
     assert w.get_value().tolist() == [1.0] * 100 and f() == 100
 
 
-@pytest.mark.parametrize("before", [1, 2, 3])
+@pytest.mark.parametrize("before", mostly_long([1, 2, 3], (2,)))
 def test_a_device_that_fails_leaves_shared_variables_alone(opencl, monkeypatch, before):
     """In the first call, in the one that is recorded, and when recorded launches run again."""
     import pyopencl
@@ -347,6 +347,7 @@ def test_rows_are_gathered_and_scattered(opencl):
     assert f(values[0], np.array([-5])).tolist() == [[0, 1, 2, 3]]
 
 
+@pytest.mark.long
 def test_rows_of_softmaxes_are_kernels(opencl):
     x = T.matrix("x")
     value = np.array([[1.0, np.nan, 2.0], [np.inf, 0.0, 1.0], [-np.inf, -1e300, 3.0], [5.0, 5.0, 5.0]])

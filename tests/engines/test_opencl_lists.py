@@ -82,7 +82,7 @@ def test_large_launches_stand_between_lists(opencl, one_by_one):
     assert {type(run) for run in runs_of(f)} == {Single, LaunchList}
 
 
-@pytest.mark.parametrize("seed", mostly_long(range(6, 12), {6, 9}))
+@pytest.mark.parametrize("seed", mostly_long(range(6, 12), {6}))
 def test_random_programs_have_equal_bits(opencl, one_by_one, seed):
     program = random_program(seed)
     made, arrays = program.made(), program.arrays(program.lengths)

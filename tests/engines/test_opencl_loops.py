@@ -53,7 +53,7 @@ def recurrent(steps):
     return [x, h, c, w], [hs, cs[-1], tops], values
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 4, 20])
+@pytest.mark.parametrize("steps", mostly_long([1, 2, 3, 4, 20], (1, 3)))
 def test_a_recurrent_network(opencl, played, steps):
     f = check(*recurrent(steps), opencl)
     once = steps - 2 if steps > 3 else 0  # a call that is recorded as a whole plays no tape of a loop
