@@ -198,7 +198,8 @@ class Tape:
 
     def start(self, arrays: Sequence[Any]) -> None:
         """Start all launches, with these arrays in the slots."""
-        memory, device, kept = self._memory, self._call.device, [*arrays]
+        memory, device = self._memory, self._call.device
+        kept = [*arrays, self.kept]  # the launches may outlive the tape
         found = [memory.argument(arrays[slot], offset) for slot, offset in self._wanted]
         addresses = np.array([device.number(a) for a in arrays] if self._has_lists else [], np.int64)
         for run in self._runs:

@@ -166,3 +166,17 @@ def test_a_product_of_the_trace_of_a_loop_is_computed_in_every_call(opencl):
     hs, _ = ag.scan(lambda x, h: T.tanh(x + h), x, h, n_steps=3)
     found = T.dot(T.exp(T.dot(hs, T.constant(w))), T.constant(w))
     check([x, h], [found], [RNG.normal(size=(3, 8)), RNG.normal(size=8)], opencl)
+
+
+@pytest.mark.long
+def test_launches_of_an_inner_loop_outlive_its_tape(opencl):
+    """The arrays of recorded launches were free while the device still wrote to them."""
+    start, w = T.matrix("start"), T.matrix("w")
+    states, _ = ag.scan(lambda h, w: h @ w, outputs_info=start, non_sequences=[w], n_steps=1000, checkpoint_every=25)
+    slopes = ag.grad((states[-1] ** 2).sum(), [start, w])
+    values = np.random.default_rng(0).normal(size=(8, 4)), np.eye(4)
+    expected = ag.function([start, w], slopes)(*values)
+    f = ag.function([start, w], slopes, mode=opencl)
+    for _ in range(3):
+        for found, wanted in zip(f(*values), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
