@@ -231,8 +231,8 @@ static i32 sample(const ag_runtime *rt, sampling_work work, i64 units, void (*so
 }
 
 #define SAMPLING_OF(of) \
-    .images = of->images, .channels = of->channels, .taps = of->taps, .places = of->places, .plane = of->plane, \
-    .at = of->at, .x = (T *)of->x, .w = (T *)of->w, .y = (T *)of->y
+    .images = (of)->images, .channels = (of)->channels, .taps = (of)->taps, .places = (of)->places, \
+    .plane = (of)->plane, .at = (of)->at, .x = (T *)(of)->x, .w = (T *)(of)->w, .y = (T *)(of)->y
 
 static i32 call_weighted_gather(const ag_runtime *rt, const ag_weighted_gather *of)
 {
