@@ -61,8 +61,8 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
             after = fused(needed(group, outputs, facts), outputs, facts, known, met)
             if editor.admit(by, outputs[0], after.outputs[0]):
                 known.update(zip(outputs, after.outputs, strict=False))
-                for value, like in stand_ins.items():
-                    read_shape_of(like, value, group, facts, known, by, editor)
+                for value, like, readers in stand_ins:
+                    read_shape_of(like, value, readers, known, by, editor)
                 continue
         for node in group.nodes:
             rebuilt = node.with_inputs([known[i] if i in known else image(i, known) for i in node.inputs])
@@ -71,39 +71,43 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)
 
 
-def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, Variable]]:
+StandIn = tuple[Variable, Variable, Sequence[Apply]]
+"""A value that is read for its shape alone, an output of that shape, and the readers outside the group."""
+
+
+def results(group: Group, facts: Facts) -> tuple[list[Variable], list[StandIn]]:
     """Return the values that a group must compute, in the order of its nodes, and outputs that replace others.
 
     Of a value that is asked outside for nothing but its shape, an output of that shape will do as well.
     """
     inside = set(group.nodes)
-    outputs, shapes = [], []
+    outputs: list[Variable] = []
+    shapes: list[tuple[Variable, Sequence[Apply]]] = []
     for node in group.nodes:
         outer = [(reader, operand) for reader, operand in facts.readers.get(node, ()) if reader not in inside]
         if node in facts.kept or (outer and any(reads_elements(reader, operand) for reader, operand in outer)):
             outputs.append(node.outputs[0])
         elif outer:
-            shapes.append(node.outputs[0])
-    stand_ins: dict[Variable, Variable] = {}
-    for value in shapes:
+            shapes.append((node.outputs[0], [reader for reader, _ in outer]))
+    stand_ins: list[StandIn] = []
+    for value, readers in shapes:
         like = next((o for o in outputs if same_shape(o, value) and _knows_lengths_of(o, value)), None)
         if like is None:
             outputs.append(value)
         else:
-            stand_ins[value] = like
+            stand_ins.append((value, like, readers))
     return outputs, stand_ins
 
 
 def read_shape_of(
-    like: Variable, value: Variable, group: Group, facts: Facts, known: dict[Variable, Variable], by: str,
+    like: Variable, value: Variable, readers: Sequence[Apply], known: dict[Variable, Variable], by: str,
     editor: GraphEditor,
 ) -> None:  # fmt: skip
-    """Let the readers of the shape of `value`, outside the group, read that of `like`; the journal has each of them."""
-    assert value.owner is not None
+    """Let the readers of the shape of `value` read that of `like`; the journal has each of them."""
     own = {value: known[like]}
     images = ChainMap(own, known)
     pairs: list[tuple[Variable, Variable]] = []
-    for reader in dict.fromkeys(reader for reader, _ in facts.readers[value.owner] if reader not in group.nodes):
+    for reader in dict.fromkeys(readers):
         moved = reader.with_inputs([image(i, images) for i in reader.inputs])
         pairs += zip(reader.outputs, moved.outputs, strict=True)
     if editor.admit_together(by, pairs):
