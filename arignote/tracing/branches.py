@@ -359,6 +359,7 @@ def _bare(value: Any) -> Any:
 
 
 def is_value(value: Any) -> bool:
+    """Whether it is symbolic, a number or an array."""
     return isinstance(value, (Variable, bool, int, float, complex, np.generic, np.ndarray)) or type(value) is Length
 
 
@@ -485,6 +486,7 @@ def _joined(word: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> 
 
 
 def itself(value: Any) -> Any:
+    """Return the value: a branch that computes nothing."""
     return value
 
 

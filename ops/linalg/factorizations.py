@@ -289,9 +289,12 @@ class SingularValues(MatrixOp, HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (a,) = values
-        infinite = np.isinf(a).any((-2, -1), keepdims=True)  # LAPACK prints complaints about them
-        s = np.linalg.svd(of_numbers(np.where(infinite & ~np.isnan(a), 0, a)), compute_uv=False)
-        return (np.where(infinite[..., 0], s.dtype.type(np.nan), s),)
+        infinite = np.isinf(a).any((-2, -1))
+        if not infinite.any():
+            return (np.linalg.svd(of_numbers(a), compute_uv=False),)
+        finite = of_numbers(np.where(np.isinf(a) & ~np.isnan(a), 0, a))  # LAPACK prints complaints about infinities
+        s = np.linalg.svd(finite, compute_uv=False)
+        return (np.where(infinite[..., None], s.dtype.type(np.nan), s),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         *batch, m, n = inputs[0]
