@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,8 @@ KEPT = 0.95
 _ROUNDS = 40
 _SEEN, _NEAR = 4, 1.02
 """Rounds that have to come near the least time before it counts as that of the form alone."""
+_PASSES, _CALM, _STILL = 40, 3, 0.995
+"""Most passes over all forms; how many in a row have to leave each time as it is; and what counts as that."""
 _SHOWN = 20
 _BAR, _LONGEST_GAIN = 20, 100.0
 _STEP = 1.1
@@ -210,6 +212,7 @@ class _Ablating:
         values = [*self.arrays, *(np.array(s.container.value) for s in function.shared)]
         self.wanted = interpret(function.compilation.signature.graph, values)
         self.base = self._form(function.graph)
+        self.times = LeastTimes(self.base, self.arrays)
         self.memory, self.rewriting = self._memory(function.graph), function.optimizer_profile.time
         self.difference = self._difference(self.base)
         self.forms: dict[str, Form | None] = {str(function.graph): self.base}
@@ -219,7 +222,9 @@ class _Ablating:
         tags = _tags_of(fired)
         kinds = [(name, "rule", count) for name, count in sorted(fired.items())]
         kinds += [(tag, "tag", sum(fired[n] for n in names)) for tag, names in sorted(tags.items())]
-        rows = [self._worth(*kind, found) for kind, found in self._by_price(kinds)]
+        left_out = [(self._worth(*kind, found), self._form_of(found)) for kind, found in self._by_price(kinds)]
+        self.times.settle(self.end)
+        rows = [replace(row, gain=self.times.gain(form)) if form else row for row, form in left_out]
         rows.sort(key=lambda row: (-row.gain, -row.memory, row.name))
         query, seconds = self._query([row for row in rows if row.kind == "rule"])
         return Ablation(
@@ -256,7 +261,14 @@ class _Ablating:
         if form is self.base:
             return Worth(name, kind, fired, 1.0, 0, self.difference, rewriting - self.rewriting)
         memory = self._memory(graph) - self.memory
-        return Worth(name, kind, fired, self._gain(form), memory, self._difference(form), rewriting - self.rewriting)
+        self.times.measure(form)
+        difference = self._difference(form)
+        return Worth(name, kind, fired, 1.0, memory, difference, rewriting - self.rewriting)
+
+    def _form_of(self, found: _Optimized | None) -> Form | None:
+        """Return the measured form of a graph; None if there is none."""
+        form = self.forms.get(str(found[0])) if found else None
+        return form if form in self.times else None
 
     def _optimized(self, mode: Mode) -> _Optimized:
         """Return the graph under another mode, and seconds of rewriting."""
@@ -291,11 +303,6 @@ class _Ablating:
                 worst = max(worst, float(np.max(np.abs(got[finite] - want[finite]), initial=0.0)) / scale)
         return worst
 
-    def _gain(self, form: Form) -> float:
-        """Return the time of a form over that of the function; 1.0 if it is not slower."""
-        found = settled_ratio(in_turns(form, self.base, self.arrays, _ROUNDS))
-        return found if found >= GAIN else 1.0
-
     def _seconds(self, form: Form) -> float:
         return min(a for a, _ in in_turns(form, self.base, self.arrays, _ROUNDS))
 
@@ -329,16 +336,62 @@ class _Ablating:
         return form is self.base or settled_ratio(in_turns(form, self.base, self.arrays, _ROUNDS)) <= 1 / KEPT
 
 
+class LeastTimes:
+    """The least times of a call of each form and of one of them, the base, measured in turns until none falls.
+
+    Other work on the machine only adds to times, for a while: a form that was unlucky once is met again later.  Each
+    form has a least time of the base of its own, from as many rounds as its own: the least of more rounds is less.
+    """
+
+    def __init__(self, base: Form, arrays: Sequence[np.ndarray]) -> None:
+        self._base, self._arrays = base, arrays
+        self._least = dict[Form, tuple[float, float]]()
+
+    def __contains__(self, form: Form | None) -> bool:
+        return form in self._least
+
+    def measure(self, form: Form, rounds: int = _ROUNDS) -> None:
+        """Measure a form in turns with the base."""
+        for a, b in until_met(in_turns(form, self._base, self._arrays, rounds)):
+            first, second = self._least.get(form, (a, b))
+            self._least[form] = (min(first, a), min(second, b))
+
+    def settle(self, end: float) -> None:
+        """Measure all forms again, until no time fell in several passes, or the time is over."""
+        calm = 0
+        for _ in range(_PASSES):
+            before = dict(self._least)
+            for form in before:
+                if time.perf_counter() > end:
+                    return
+                self.measure(form, _SEEN)
+            still = (now > _STILL * then for f in before for now, then in zip(self._least[f], before[f], strict=True))
+            calm = calm + 1 if all(still) else 0
+            if calm == _CALM:
+                return
+
+    def gain(self, form: Form) -> float:
+        """Return the time of a form over that of the base; 1.0 if it is not slower."""
+        first, second = self._least[form]
+        return first / second if first >= GAIN * second else 1.0
+
+
+def until_met(times: Iterable[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Yield times of two forms until the least one of each was nearly met in several rounds."""
+    found: list[tuple[float, float]] = []
+    for pair in times:
+        found.append(pair)
+        yield pair
+        if all(sum(t < _NEAR * min(each) for t in each) >= _SEEN for each in zip(*found, strict=True)):
+            return
+
+
 def settled_ratio(times: Iterable[tuple[float, float]]) -> float:
     """Return the least time of the first form over that of the second, once both were nearly met in several rounds.
 
     Other work on the machine only adds to times, so the least ones repeat themselves.
     """
-    found: list[tuple[float, float]] = []
-    for pair in times:
-        found.append(pair)
-        if all(sum(t < _NEAR * min(each) for t in each) >= _SEEN for each in zip(*found, strict=True)):
-            break
+    found = list(until_met(times))
     return min(a for a, _ in found) / min(b for _, b in found)
 
 

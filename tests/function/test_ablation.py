@@ -7,7 +7,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.tuning.ablation import Ablation, Worth, settled_ratio
+from arignote.tuning.ablation import Ablation, LeastTimes, Worth, settled_ratio
 
 X, Y = T.vectors("x", "y")
 VALUE = T.exp(-(X**2) / 2) * Y + T.log(1 + T.exp(X))
@@ -97,3 +97,24 @@ def test_other_work_on_the_machine_does_not_hide_a_slower_form():
     assert settled_ratio(iter(noisy)) == pytest.approx(426 / 173)
     rounds = iter([(100.0, 100.0)] * 10)
     assert settled_ratio(rounds) == 1.0 and len([*rounds]) == 6
+
+
+class Timed:
+    """A form whose calls take the listed seconds, one after the other, and then the last of them."""
+
+    def __init__(self, *seconds):
+        self.times = [*seconds]
+
+    def seconds(self, arrays, calls):
+        return self.times.pop(0) if len(self.times) > 1 else self.times[0]
+
+
+def test_a_form_that_was_unlucky_is_met_again():
+    slow, unlucky = Timed(0.5, 0.375, 0.25), Timed(*[0.375] * 40, 0.125)
+    times = LeastTimes(Timed(0.75, 0.125), [])
+    for form in (slow, unlucky):
+        times.measure(form)
+    assert times.gain(slow) == 2.0 and times.gain(unlucky) == 3.0
+    times.settle(np.inf)
+    assert times.gain(slow) == 2.0 and times.gain(unlucky) == 1.0
+    assert slow in times and Timed(0.1) not in times and None not in times
