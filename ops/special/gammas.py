@@ -42,6 +42,7 @@ from .scalars import (
 )
 
 TWO_PI = 2 * math.pi
+ROOT_OF_TWO_PI = math.sqrt(TWO_PI)
 TEMME_0 = (
     -0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073, 0.0003527336860670194,
     -0.0001787551440329218, 3.919263178522438e-05, -2.185448510679992e-06, -1.85406221071516e-06,
@@ -95,6 +96,9 @@ TEMME_8 = (
 TEMME_9 = (
     -0.0005967612901927463, -7.204895416020011e-05, 0.0006782308837667328, -0.0006401475260262758,
 )  # fmt: skip
+TEMME_0_SLOPE, TEMME_1_SLOPE, TEMME_2_SLOPE = (
+    tuple(k * c for k, c in enumerate(coefficients))[1:] for coefficients in (TEMME_0, TEMME_1, TEMME_2)
+)
 LOG_GAMMA_SERIES = (
     -0.5772156649015329, 0.8224670334241132, -0.4006856343865406, 0.2705808084277935, -0.2073855510262953,
     0.16955717699509998, -0.14404989701106719, 0.1255096697597847, -0.1113342530365414, 0.10009944506030896,
@@ -294,15 +298,44 @@ def gammaincc(a: float, x: float) -> float:
 
 
 @scalar
+def temme_by_a(a: float, x: float) -> float:
+    """The derivative of P(a, x) by a for a >= 1000 and x in 0.62 a ... 1.5 a: that of the uniform expansion.
+
+    The derivative of eta by a is -mu / (a eta), mu = x / a - 1, and that of a eta**2 / 2 is -log(1 + mu).
+    """
+    e, e_low = exponent_of_gamma(a, x)
+    eta = sqrt(-e - e_low) * sqrt(2.0 / a)
+    eta = -eta if x < a else eta
+    c0 = polynomial(TEMME_0, eta)
+    c1 = polynomial(TEMME_1, eta)
+    c2 = polynomial(TEMME_2, eta)
+    c3 = polynomial(TEMME_3, eta)
+    c0_slope = polynomial(TEMME_0_SLOPE, eta)
+    c1_slope = polynomial(TEMME_1_SLOPE, eta)
+    c2_slope = polynomial(TEMME_2_SLOPE, eta)
+    ratio = 1.0 / (1.0 + eta * c0)  # mu / eta, as C_0 is 1 / mu - 1 / eta
+    logarithm = eta * ratio - 0.5 * eta * eta
+    r = 1.0 / a
+    total = c0 + r * (c1 + r * (c2 + r * c3))
+    by_eta = c0_slope + r * (c1_slope + r * c2_slope)
+    total_slope = -r * (ratio * by_eta + r * (c1 + r * (2.0 * c2 + r * (3.0 * c3))))
+    size = exp_parts(e, e_low) / (ROOT_OF_TWO_PI * sqrt(a))
+    return size * (0.5 * eta - ratio - (logarithm - 0.5 * r) * total - total_slope)
+
+
+@scalar
 def gammainc_by_a(a: float, x: float) -> float:
     """The derivative of `gammainc` by a, within 8 ulp for a <= 300, and 32 ulp in the far upper tail.
 
-    The series, term by term, whose slopes change their sign, in two parts; in that tail the continued fraction.
+    The series, term by term, whose slopes change their sign, in two parts; in that tail the continued fraction; near
+    a large a the uniform expansion.
     """
     if a != a or x != x or a <= 0.0 or x < 0.0:
         return nan
     if x == 0.0 or x == inf or a == inf:
         return 0.0
+    if a >= 1000.0 and x > 0.62 * a and x < 1.5 * a:
+        return temme_by_a(a, x)
     factor = gamma_factor(a, x)
     if x < a + 6.0 + 4.5 * sqrt(a):
         n, n_low = two_sum(a, 1.0)

@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--rows", action="store_true", help="run one in this process and print its rows as JSON")
     fuzzing = parser.add_argument_group("fuzz")
     fuzzing.add_argument("--hours", type=float, metavar="H", help="try programs for so long")
+    fuzzing.add_argument("--seed", type=int, help="print what is wrong with the program of this seed")
     fuzzing.add_argument("--first", type=int, metavar="SEED", help="the first seed; by default the first untried one")
     fuzzing.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     fuzzing.add_argument("--reports", type=Path, default=Path("fuzz-reports"), help="folder for a text of each cause")
@@ -45,7 +46,7 @@ def main() -> int:
     if options.rows:
         print(to_json(importlib.import_module(f"{__package__}.{EXPERIMENTS[names[0]]}").run(not options.small)))
         return 0
-    if options.hours is not None:
+    if options.hours is not None or options.seed is not None:
         return _fuzz(parser, names, options)
     rows: list[Row] = []
     for name in names:
@@ -57,11 +58,13 @@ def main() -> int:
 
 
 def _fuzz(parser: argparse.ArgumentParser, names: list[str], options: argparse.Namespace) -> int:
-    """Try random programs for some hours."""
+    """Try random programs for some hours, or one of them."""
     if names != ["fuzz"]:
-        parser.error("--hours is an option of fuzz alone")
+        parser.error("--hours and --seed are options of fuzz alone")
     sys.path[:0] = environment()["PYTHONPATH"].split(os.pathsep)
     fuzz = importlib.import_module(f"{__package__}.{EXPERIMENTS['fuzz']}")
+    if options.seed is not None:
+        return min(fuzz.explain(options.seed), 1)
     rows = fuzz.run_for(options.hours, options.first, options.jobs, options.reports, options.resume, options.save)
     print(table(rows))
     return int(any(row.failures for row in rows))

@@ -110,7 +110,7 @@ class Timed:
 
 
 def test_a_form_that_was_unlucky_is_met_again():
-    slow, unlucky = Timed(0.5, 0.375, 0.25), Timed(*[0.375] * 40, 0.125)
+    slow, unlucky = Timed(0.5, 0.375, 0.25), Timed(*[0.375] * 9, 0.125)
     times = LeastTimes(Timed(0.75, 0.125), [])
     for form in (slow, unlucky):
         times.measure(form)

@@ -324,7 +324,7 @@ def _with_ends(maker: Maker) -> Program:
 
 
 MOST_ELEMENTS = 2_000_000
-"""Elements of an array at other lengths; one of more gets at most `FEWER` along an axis."""
+"""Elements of an array at other lengths; one of more gets at most `FEWER` along an axis, or the program's lengths."""
 FEWER = 20
 
 
@@ -335,10 +335,11 @@ def other_lengths(program: Program, random: Random) -> tuple[int, ...]:
     fixed: Mapping[str, int] = {a: n for a, n in zip(letters, lengths, strict=True) if a in known}
     drawn_lengths = [n for _ in range(0, len(letters), len(LETTERS)) for n in random_lengths(random)]
     drawn_for = {letter: fixed.get(letter, n) for letter, n in zip(letters, drawn_lengths, strict=True)}
-    sizes = [math.prod(drawn_for[axis] for axis in i.axes) for i in program.inputs]
-    if max(sizes, default=0) > MOST_ELEMENTS:  # a long length twice in an array
-        return tuple(min(n, FEWER) if letter not in fixed else n for letter, n in drawn_for.items())
-    return tuple(drawn_for.values())
+    fewer = {letter: n if letter in fixed else min(n, FEWER) for letter, n in drawn_for.items()}
+    for found in (drawn_for, fewer):  # a long length may stand twice in an array
+        if max((math.prod(found[axis] for axis in i.axes) for i in program.inputs), default=0) <= MOST_ELEMENTS:
+            return tuple(found.values())
+    return lengths  # long ones are known, beside a length of 0
 
 
 # --- several programs as one

@@ -56,6 +56,22 @@
     0x1.5d1157082916dp-13, -0x1.0c16fcea7ddb2p-13
 #define TEMME_9 \
     -0x1.38dff1cc96982p-11, -0x1.2e31f9b7913eap-14, 0x1.63969bb825829p-11, -0x1.4f9f2582dd0a5p-11
+#define TEMME_0_SLOPE \
+    0x1.5555555555555p-4, -0x1.e573ac901e574p-6, 0x1.c71c71c71c71cp-9, 0x1.71de3a556c734p-10, \
+    -0x1.d4988be78f10ap-11, 0x1.ed284dc73b444p-13, -0x1.00a90258859c9p-16, -0x1.f1b22f594c6b5p-17, \
+    0x1.f51ac6214a92ap-18, -0x1.da3780b8457f3p-20, 0x1.3ce8fe1e7595dp-24, 0x1.0871e00529d15p-23, \
+    -0x1.e95696a468d74p-25, 0x1.b8099f803b0f9p-27, -0x1.a4cc1b7f1385ap-32, -0x1.0070a87340428p-30, \
+    0x1.c75dbd20a99bfp-32, -0x1.8e03be23d23f3p-34
+#define TEMME_1_SLOPE \
+    -0x1.c71c71c71c71cp-9, 0x1.5ac056b015ac0p-8, -0x1.855f7268edab4p-9, 0x1.af83440e53dbcp-11, \
+    -0x1.0db20a88f4696p-19, -0x1.c77705ced8868p-14, 0x1.c12922cb7c26cp-15, -0x1.b0bdfcc629cbap-17, \
+    0x1.6744476bd3c2cp-25, 0x1.7212f815cf659p-20, -0x1.53b89f8c03f84p-21, 0x1.33fdba4a68cf9p-23, \
+    -0x1.f5839289e9a28p-33, -0x1.e5709ebf0ab5ap-27, 0x1.ad18f17348719p-28, -0x1.78a5056f8ce45p-30
+#define TEMME_2_SLOPE \
+    -0x1.5f7268edab4c8p-9, 0x1.948b0fcd6e9e0p-10, 0x1.948b0fcd6e9e1p-18, -0x1.c253efaa1a932p-12, \
+    0x1.1578a68d91ef4p-12, -0x1.4121c426cb612p-14, 0x1.0152a1871f279p-22, 0x1.7058929663937p-17, \
+    -0x1.7c72465b9fc33p-18, 0x1.7f57a231b48cdp-20, -0x1.35941f9efc72ap-29, -0x1.6b29672bb5386p-23, \
+    0x1.5bcac85c7e3bep-24, -0x1.48ccd241d4112p-26
 
 /* log(gamma(1 + a)), without cancellation near 0. */
 static inline f64 ag_log_gamma_near_1_f64(f64 a)
@@ -307,8 +323,35 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     return q;
 }
 
+/* The derivative of P(a, x) by a for a >= 1000 and x in 0.62 a ... 1.5 a: that of the uniform expansion. The
+   derivative of eta by a is -mu / (a eta), mu = x / a - 1, and that of a eta**2 / 2 is -log(1 + mu). */
+INLINE f64 ag_temme_by_a_f64(f64 a, f64 x)
+{
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_exponent_of_gamma_f64(a, x, &e_low);
+    f64 eta = sqrt_F(-e - e_low) * sqrt_F(2.0 / a);
+    eta = x < a ? -eta : eta;
+    POLYNOMIAL(f64, c0, eta, TEMME_0);
+    POLYNOMIAL_AGAIN(f64, c1, eta, TEMME_1);
+    POLYNOMIAL_AGAIN(f64, c2, eta, TEMME_2);
+    POLYNOMIAL_AGAIN(f64, c3, eta, TEMME_3);
+    POLYNOMIAL_AGAIN(f64, c0_slope, eta, TEMME_0_SLOPE);
+    POLYNOMIAL_AGAIN(f64, c1_slope, eta, TEMME_1_SLOPE);
+    POLYNOMIAL_AGAIN(f64, c2_slope, eta, TEMME_2_SLOPE);
+    const f64 ratio = 1.0 / (1.0 + eta * c0);
+    const f64 logarithm = eta * ratio - 0.5 * eta * eta;
+    const f64 r = 1.0 / a;
+    const f64 total = c0 + r * (c1 + r * (c2 + r * c3));
+    const f64 by_eta = c0_slope + r * (c1_slope + r * c2_slope);
+    const f64 total_slope = -r * (ratio * by_eta + r * (c1 + r * (2.0 * c2 + r * (3.0 * c3))));
+    const f64 size = ag_exp_parts_f64(e, e_low) / (0x1.40d931ff62705p+1 * sqrt_F(a));
+    return size * (0.5 * eta - ratio - (logarithm - 0.5 * r) * total - total_slope);
+}
+
 /* The derivative of `gammainc` by a, within 8 ulp for a <= 300, and 32 ulp in the far upper tail. The series, term
-   by term, whose slopes change their sign, in two parts; in that tail the continued fraction. */
+   by term, whose slopes change their sign, in two parts; in that tail the continued fraction; near a large a
+   the uniform expansion. */
 static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
 {
     if (a != a || x != x || a <= 0.0 || x < 0.0) {
@@ -316,6 +359,9 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     }
     if (x == 0.0 || x == __builtin_inf() || a == __builtin_inf()) {
         return 0.0;
+    }
+    if (a >= 1000.0 && x > 0.62 * a && x < 1.5 * a) {
+        return ag_temme_by_a_f64(a, x);
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
     f64 n = 0;

@@ -1,7 +1,7 @@
 """Fuzzing: programs over the whole vocabulary, under sixteen queries, engines and targets.
 
     python -m tests.campaign fuzz --hours 8 --resume fuzz-state.json    go on for a time; causes go to text files
-    python -m tests.campaign.values.fuzz 1234         the program of a seed, and what is wrong with it
+    python -m tests.campaign fuzz --seed 1234         the program of a seed, and what is wrong with it
 
 Children draw and try programs, a group in each function.  A group that ends its child, or takes too long, is tried
 again program by program: one that dies alone is a difference as well.
@@ -131,7 +131,7 @@ def _death(seed: int, code: int, err: str) -> dict[str, str]:
     """The report of a child that ended before its work was done."""
     how = ending(code)
     last = re.sub("[^a-zA-Z ]", "", (err.strip().splitlines() or [""])[-1])
-    text = f"# python -m tests.campaign.values.fuzz {seed}\n# {how}\n{err[-2000:]}"
+    text = f"# python -m tests.campaign fuzz --seed {seed}\n# {how}\n{err[-2000:]}"
     return {"cause": f"{how} {last[:60]}", "text": text, "wrong": how}
 
 
@@ -286,19 +286,22 @@ def run_for(hours: float, first: int | None, jobs: int, folder: Path, file: Path
     return rows_of(total)
 
 
-def explain(seed: int) -> None:
-    """Print what is wrong with the program of a seed; or the program, if nothing is."""
+def explain(seed: int) -> int:
+    """Print what is wrong with the program of a seed, or the program if nothing is; return how much is wrong."""
+    _limit()
     ag.engines.register(Toy())
     first = seed - seed % GROUP
     part = _group(range(first, first + GROUP))[seed - first]
     texts = [report["text"] for report in reports([part], first, SETTINGS, Cover())]
     print("\n".join(texts or [part.code()]))
+    return len(texts)
+
+
+def _limit() -> None:
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    if len(sys.argv) > 2:
-        try_seeds(*map(int, sys.argv[1:]))
-    else:
-        explain(int(sys.argv[1]))
+    _limit()
+    try_seeds(*map(int, sys.argv[1:]))
