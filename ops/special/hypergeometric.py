@@ -1,15 +1,18 @@
 """Hypergeometric functions of real numbers: 1F1 and 2F1, by series, Kummer's and Euler's transformations.
 
-DLMF 13.2, 13.7, 15.2, 15.8.  They are not exact in general: terms of a series may cancel.
+DLMF 13.2, 13.7, 15.2, 15.8, 15.10.  They are not exact in general: terms of a series may cancel.
 """
 
 from __future__ import annotations
 
-from .parts import plus_parts, times_parts, two_sum
+from .parts import divided_parts, plus_parts, times_parts, two_sum
 from .scalars import exp, fabs, floor, fma, inf, log, log_gamma, nan, power, rint, scalar
 
 MOST_TERMS = 1e7
 """Terms of a polynomial of a degree far above; its value is NaN."""
+MOST_PARAMETER = 1000.0
+"""Parameters up to which the Taylor series of a step has few terms, and the most terms of one."""
+NEAR_INTEGER = 0.05
 
 
 @scalar
@@ -176,37 +179,56 @@ def hyp2f1(a: float, b: float, c: float, x: float) -> float:
         return power(y, e) * (1.0 + e * (y_low / y))
     if ends:
         return gauss_series(a, 0.0, b, 0.0, c, 0.0, x)
-    d = c - a - b
     if x == 1.0:
+        d = c - a - b
         if d <= 0.0:
             return inf
         size = exp(log_gamma(c) + log_gamma(d) - log_gamma(c - a) - log_gamma(c - b))
         return size * sign_of_gamma(c) * sign_of_gamma(d) * sign_of_gamma(c - a) * sign_of_gamma(c - b)
     if x < -0.5:
-        # Pfaff's transformation (DLMF 15.8.1), by the parameter that leaves the smaller one
+        # Pfaff's transformation (DLMF 15.8.1), to the shorter polynomial, which is not 0 at 1, or by the parameter that
+        # leaves the smaller one; 1 - y is 1 / (1 - x)
+        under, under_low = two_sum(1.0, -x)
+        rest, rest_low = divided_parts(1.0, 0.0, under, under_low)
         y = x / (x - 1.0)
+        p, p_low = two_sum(c, -a)
+        q, q_low = two_sum(c, -b)
+        p_ends = p <= 0.0 and p == floor(p) and p_low == 0.0
+        q_ends = q <= 0.0 and q == floor(q) and q_low == 0.0
+        if p_ends and (p >= q or not q_ends):
+            return power(1.0 - x, -b) * gauss_series(p, 0.0, b, 0.0, c, 0.0, y)
+        if q_ends:
+            return power(1.0 - x, -a) * gauss_series(a, 0.0, q, 0.0, c, 0.0, y)
         if fabs(b) < fabs(a):
-            d, d_low = two_sum(c, -a)
-            return power(1.0 - x, -b) * gauss_of_unit(d, d_low, b, 0.0, c, y)
-        d, d_low = two_sum(c, -b)
-        return power(1.0 - x, -a) * gauss_of_unit(a, 0.0, d, d_low, c, y)
-    return gauss_of_unit(a, 0.0, b, 0.0, c, x)
+            return power(1.0 - x, -b) * gauss_of_unit(p, p_low, b, 0.0, c, y, rest, rest_low)
+        return power(1.0 - x, -a) * gauss_of_unit(a, 0.0, q, q_low, c, y, rest, rest_low)
+    rest, rest_low = two_sum(1.0, -x)
+    return gauss_of_unit(a, 0.0, b, 0.0, c, x, rest, rest_low)
 
 
 @scalar
-def gauss_of_unit(a: float, a_low: float, b: float, b_low: float, c: float, x: float) -> float:
-    """2F1 for -1/2 <= x < 1: the series, or for x > 0.9 the transformation to 1 - x (DLMF 15.8.4)."""
+def gauss_of_unit(
+    a: float, a_low: float, b: float, b_low: float, c: float, x: float, y: float, y_low: float
+) -> float:
+    """2F1 for -1/2 <= x <= 1, y = 1 - x > 0: the series; for x > 0.9 the transformation to y (DLMF 15.8.4).
+
+    That one cancels where d = c - a - b is nearly an integer: there steps lead from 7/8 to x.
+    """
     p, p_low = two_sum(c, -a)
     p_low = p_low - a_low
     q, q_low = two_sum(c, -b)
     q_low = q_low - b_low
     d, d_low = plus_parts(p, p_low, -b, -b_low)
-    y, y_low = two_sum(1.0, -x)
-    if x < 0.9 or fabs(d - rint(d)) < 1e-3:
+    if x < 0.9 or fabs(d - rint(d)) < NEAR_INTEGER:
+        in_steps = x >= 0.9 and fabs(a) < MOST_PARAMETER and fabs(b) < MOST_PARAMETER and fabs(c) < MOST_PARAMETER
         if d < 0.0 and x > 0.5:
             # (1 - x)**d, with the rest of both
             size = power(y, d) * (1.0 + (d * (y_low / y) + d_low * log(y)))
+            if in_steps:
+                return size * gauss_in_steps(p, q, c, -d, y)
             return size * gauss_series(p, p_low, q, q_low, c, 0.0, x)
+        if in_steps:
+            return gauss_in_steps(a, b, c, d, y)
         return gauss_series(a, a_low, b, b_low, c, 0.0, x)
     first = exp(log_gamma(c) + log_gamma(d) - log_gamma(p) - log_gamma(q))
     first = first * sign_of_gamma(c) * sign_of_gamma(d) * sign_of_gamma(p) * sign_of_gamma(q)
@@ -216,3 +238,41 @@ def gauss_of_unit(a: float, a_low: float, b: float, b_low: float, c: float, x: f
     first = first * gauss_series(a, a_low, b, b_low, e, e_low, y)
     e, e_low = plus_parts(d, d_low, 1.0, 0.0)
     return first + second * power(y, d) * gauss_series(p, p_low, q, q_low, e, e_low, y)
+
+
+@scalar
+def gauss_in_steps(a: float, b: float, c: float, d: float, y: float) -> float:
+    """2F1 at 1 - y, 0 < y <= 1/8, for d = c - a - b >= 0: the equation (DLMF 15.10.1), solved by Taylor series.
+
+    Each series halves the distance to 1, which is half of its radius of convergence, so 60 terms suffice.
+    """
+    distance = 0.125
+    value = gauss_series(a, 0.0, b, 0.0, c, 0.0, 0.875)
+    low = 0.0
+    slope = a * b / c * gauss_series(a + 1.0, 0.0, b + 1.0, 0.0, c + 1.0, 0.0, 0.875)
+    while distance > y:
+        nearer = 0.5 * distance if 0.5 * distance > y else y
+        step = distance - nearer
+        scale = step / ((1.0 - distance) * distance)
+        by_order = 2.0 * distance - 1.0
+        at_0 = d - 1.0 + (a + b + 1.0) * distance
+        before = value
+        term = slope * step
+        rise = term
+        slopes = term
+        n = 0.0
+        while n < MOST_PARAMETER:
+            after = (n + a) * ((n + b) * (step * before)) / (n + 1.0) - (by_order * n + at_0) * term
+            after = after * scale / (n + 2.0)
+            n = n + 1.0
+            rise = rise + after
+            slopes = slopes + (n + 1.0) * after
+            before = term
+            term = after
+            if fabs(before) + fabs(term) <= 1e-18 * fabs(rise) and n > 8.0:
+                break
+        value, error = two_sum(value, rise)
+        low = low + error
+        slope = slopes / step
+        distance = nearer
+    return value + low

@@ -186,8 +186,49 @@ static inline f64 ag_gauss_series_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c,
     return n < 10000000.0 ? total + (total_low + tail) : __builtin_nan("");
 }
 
-/* 2F1 for -1/2 <= x < 1: the series, or for x > 0.9 the transformation to 1 - x (DLMF 15.8.4). */
-static inline f64 ag_gauss_of_unit_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c, f64 x)
+/* 2F1 at 1 - y, 0 < y <= 1/8, for d = c - a - b >= 0: the equation (DLMF 15.10.1), solved by Taylor series. Each
+   series halves the distance to 1, which is half of its radius of convergence, so 60 terms suffice. */
+static inline f64 ag_gauss_in_steps_f64(f64 a, f64 b, f64 c, f64 d, f64 y)
+{
+    f64 distance = 0.125;
+    f64 value = ag_gauss_series_f64(a, 0.0, b, 0.0, c, 0.0, 0.875);
+    f64 low = 0.0;
+    f64 slope = a * b / c * ag_gauss_series_f64(a + 1.0, 0.0, b + 1.0, 0.0, c + 1.0, 0.0, 0.875);
+    while (distance > y) {
+        const f64 nearer = 0.5 * distance > y ? 0.5 * distance : y;
+        const f64 step = distance - nearer;
+        const f64 scale = step / ((1.0 - distance) * distance);
+        const f64 by_order = 2.0 * distance - 1.0;
+        const f64 at_0 = d - 1.0 + (a + b + 1.0) * distance;
+        f64 before = value;
+        f64 term = slope * step;
+        f64 rise = term;
+        f64 slopes = term;
+        f64 n = 0.0;
+        while (n < 1000.0) {
+            f64 after = (n + a) * ((n + b) * (step * before)) / (n + 1.0) - (by_order * n + at_0) * term;
+            after = after * scale / (n + 2.0);
+            n = n + 1.0;
+            rise = rise + after;
+            slopes = slopes + (n + 1.0) * after;
+            before = term;
+            term = after;
+            if (fabs_F(before) + fabs_F(term) <= 1e-18 * fabs_F(rise) && n > 8.0) {
+                break;
+            }
+        }
+        f64 error = 0;
+        value = ag_two_sum_f64(value, rise, &error);
+        low = low + error;
+        slope = slopes / step;
+        distance = nearer;
+    }
+    return value + low;
+}
+
+/* 2F1 for -1/2 <= x <= 1, y = 1 - x > 0: the series; for x > 0.9 the transformation to y (DLMF 15.8.4). That one
+   cancels where d = c - a - b is nearly an integer: there steps lead from 7/8 to x. */
+static inline f64 ag_gauss_of_unit_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c, f64 x, f64 y, f64 y_low)
 {
     f64 p = 0;
     f64 p_low = 0;
@@ -200,13 +241,17 @@ static inline f64 ag_gauss_of_unit_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 c
     f64 d = 0;
     f64 d_low = 0;
     d = ag_plus_parts_f64(p, p_low, -b, -b_low, &d_low);
-    f64 y = 0;
-    f64 y_low = 0;
-    y = ag_two_sum_f64(1.0, -x, &y_low);
-    if (x < 0.9 || fabs_F(d - rint_F(d)) < 0.001) {
+    if (x < 0.9 || fabs_F(d - rint_F(d)) < 0.05) {
+        const f64 in_steps = x >= 0.9 && fabs_F(a) < 1000.0 && fabs_F(b) < 1000.0 && fabs_F(c) < 1000.0;
         if (d < 0.0 && x > 0.5) {
             const f64 size = pow_F(y, d) * (1.0 + (d * (y_low / y) + d_low * ag_log_f64(y)));
+            if (in_steps) {
+                return size * ag_gauss_in_steps_f64(p, q, c, -d, y);
+            }
             return size * ag_gauss_series_f64(p, p_low, q, q_low, c, 0.0, x);
+        }
+        if (in_steps) {
+            return ag_gauss_in_steps_f64(a, b, c, d, y);
         }
         return ag_gauss_series_f64(a, a_low, b, b_low, c, 0.0, x);
     }
@@ -252,8 +297,8 @@ static inline f64 ag_hyp2f1_f64(f64 a, f64 b, f64 c, f64 x)
     if (ends) {
         return ag_gauss_series_f64(a, 0.0, b, 0.0, c, 0.0, x);
     }
-    f64 d = c - a - b;
     if (x == 1.0) {
+        const f64 d = c - a - b;
         if (d <= 0.0) {
             return __builtin_inf();
         }
@@ -262,15 +307,33 @@ static inline f64 ag_hyp2f1_f64(f64 a, f64 b, f64 c, f64 x)
         return size * ag_sign_of_gamma_f64(c) * ag_sign_of_gamma_f64(d) * ag_sign_of_gamma_f64(c - a) *
             ag_sign_of_gamma_f64(c - b);
     }
+    f64 rest = 0;
+    f64 rest_low = 0;
     if (x < -0.5) {
+        f64 under = 0;
+        f64 under_low = 0;
+        under = ag_two_sum_f64(1.0, -x, &under_low);
+        rest = ag_divided_parts_f64(1.0, 0.0, under, under_low, &rest_low);
         y = x / (x - 1.0);
-        f64 d_low = 0;
-        if (fabs_F(b) < fabs_F(a)) {
-            d = ag_two_sum_f64(c, -a, &d_low);
-            return pow_F(1.0 - x, -b) * ag_gauss_of_unit_f64(d, d_low, b, 0.0, c, y);
+        f64 p = 0;
+        f64 p_low = 0;
+        p = ag_two_sum_f64(c, -a, &p_low);
+        f64 q = 0;
+        f64 q_low = 0;
+        q = ag_two_sum_f64(c, -b, &q_low);
+        const f64 p_ends = p <= 0.0 && p == floor_F(p) && p_low == 0.0;
+        const f64 q_ends = q <= 0.0 && q == floor_F(q) && q_low == 0.0;
+        if (p_ends && (p >= q || !q_ends)) {
+            return pow_F(1.0 - x, -b) * ag_gauss_series_f64(p, 0.0, b, 0.0, c, 0.0, y);
         }
-        d = ag_two_sum_f64(c, -b, &d_low);
-        return pow_F(1.0 - x, -a) * ag_gauss_of_unit_f64(a, 0.0, d, d_low, c, y);
+        if (q_ends) {
+            return pow_F(1.0 - x, -a) * ag_gauss_series_f64(a, 0.0, q, 0.0, c, 0.0, y);
+        }
+        if (fabs_F(b) < fabs_F(a)) {
+            return pow_F(1.0 - x, -b) * ag_gauss_of_unit_f64(p, p_low, b, 0.0, c, y, rest, rest_low);
+        }
+        return pow_F(1.0 - x, -a) * ag_gauss_of_unit_f64(a, 0.0, q, q_low, c, y, rest, rest_low);
     }
-    return ag_gauss_of_unit_f64(a, 0.0, b, 0.0, c, x);
+    rest = ag_two_sum_f64(1.0, -x, &rest_low);
+    return ag_gauss_of_unit_f64(a, 0.0, b, 0.0, c, x, rest, rest_low);
 }

@@ -365,6 +365,33 @@ def test_hypergeometric_polynomials_end(name, mode):
     np.testing.assert_allclose(got, exact, 1e-14)
 
 
+BEYOND_SERIES = {
+    "hyp2f1": [
+        # a, b, c, x, 2F1 by mpmath with 60 digits: near 1 and far below 0, where c - a - b or a - b is an integer
+        (1.0, 1.0, 2.0, 0.999999999, 20.72326588595161), (0.5, 0.5, 1.0, 0.9999999999990905, 9.707966406718732),
+        (2.0, 3.0, 7.0, 0.9999, 4.997012237828707), (1.5, 2.5, 4.0000001, 0.999999999999, 131.07711805740922),
+        (5.5, 4.5, 8.0, 0.999, 8208095.544656498), (1.0, 1.0, 3.3, -1e18, 9.261933509584283e-17),
+        (0.5, 0.75, 3.0, -1e9, 1.398957343382949e-4), (2.5, 1.5, 0.5, -4.5e23, -2.94461626666639e-59),
+        (7.0, 10.0, 3.0, -9e13, 6.691934645180876e-140), (0.5, 0.5, 1.0, -1e6, 5.280154833003756e-3),
+    ],
+    "gammainc_by_a": [
+        (1500.0, 1500.0, -0.01030121767395167), (12345.0, 12000.5, -2.7167966769390894e-05),
+        (98765.5, 99876.5, -2.556006521313248e-06), (1e6, 1000003.0, -0.0003989399200042627),
+        (2.0**63, 2.0**63, -((2 * np.pi * 2.0**63) ** -0.5)), (1e300, 1e300, -((2 * np.pi * 1e300) ** -0.5)),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
+@pytest.mark.parametrize("name", BEYOND_SERIES)
+def test_functions_at_points_that_series_do_not_reach(name, mode):
+    """Where the terms of a series fall too slowly, a function is computed in another way, and not NaN."""
+    *operands, exact = (np.array(column) for column in zip(*BEYOND_SERIES[name]))
+    variables = [T.vector(f"v{k}") for k in range(len(operands))]
+    got = ag.function(variables, SPECIAL[name](*variables), mode=mode)(*operands)
+    np.testing.assert_allclose(got, exact, 1e-14, 0.0)
+
+
 @pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
 def test_searches_among_numbers_beyond_all_whole_ones_end(mode):
     """From 2**53 on there is no number between two neighbours, and no probability moves a sum of them."""

@@ -308,15 +308,21 @@ EXTREME = [
     0, 1, 2, 3, 7, 20, 100, 128, 1000, 1e5, 1e6, 1e9, 1e12, 1e15, 1e18, 1e100, 1e300, 0.5, 1.5, 0.1, 1e-3, 1e-8, 1e-20,
     1e-300, 5e-324, 0.9, 0.999999, 1.000001, 3.7, 99.9, 12345.6, 709.0, np.inf, np.nan,
 ]  # fmt: skip
+NEAR = [-8.0, -1.0, -1e-3, 0.0, 0.0, 1e-3, 1.0, 8.0]
+"""Distances of parameters from a number, in its square root."""
 COMBINATIONS = 1_500
 
 
 def reach_the_end():
-    """Compute each function at combinations of extreme numbers."""
+    """Compute each function at combinations of extreme numbers, at equal ones, and at those near each other."""
     values = np.array([*EXTREME, *(-x for x in EXTREME)])
+    rng = np.random.default_rng(2)
     for name, op in sorted(SPECIAL.items()):
         print(name, flush=True)
         drawn = np.random.default_rng(1).choice(values, (op.arity, COMBINATIONS))
+        large = rng.choice(np.array(EXTREME), COMBINATIONS)
+        near = large + rng.choice(NEAR, (op.arity, COMBINATIONS)) * np.sqrt(large)
+        drawn = np.concatenate([drawn, np.broadcast_to(values, (op.arity, len(values))), near], axis=1)
         variables = [T.vector(f"v{k}") for k in range(op.arity)]
         ag.function(variables, op(*variables))(*drawn)
 
