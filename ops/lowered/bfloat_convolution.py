@@ -22,13 +22,9 @@ from ..core.tensor import Lowered, constant
 from ..elementwise import costs
 from ..elementwise.records import from_bfloat16
 from ..elementwise.special import from_bfloat16 as widened
-from ..networks.weights import panels_of, unpack, unpack_listed
+from ..networks.weights import pack_listed, pack_within, panels_of, unpack, unpack_listed, unpack_within
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
-
-SPREAD = 16
-"""Numbers of a block whose words one instruction spreads: within.c."""
-
 
 @record(repr=False)
 class BfloatConvolution(Windowed, Lowered):
@@ -60,15 +56,13 @@ class BfloatConvolution(Windowed, Lowered):
 
     @property
     def is_listed(self) -> bool:
-        """Whether groups do not consist of whole blocks."""
+        """Whether a table lists the channels of groups."""
         return self.plain.is_listed(self.weights, True)
 
     @property
     def is_within(self) -> bool:
-        """Whether a block of 16 channels holds several groups, whose words one instruction spreads over its lanes."""
-        outputs, channels = self.weights[0] // self.groups, self.weights[1]
-        is_square = self.groups > 1 and not self.own and outputs == channels
-        return is_square and self.size == SPREAD and channels < self.size and self.size % channels == 0
+        """Whether a block holds several groups."""
+        return self.plain.is_within(self.weights, True)
 
     def kernels(self, w: Variable) -> tuple[int, ...]:
         """Return the shape of the kernels."""
@@ -117,13 +111,9 @@ class BfloatConvolution(Windowed, Lowered):
         if self.own:
             return self.plain.packed(bits, True)
         if self.is_within:
-            filled = np.zeros((-(-bits.shape[0] // self.size) * self.size, *bits.shape[1:]), bits.dtype)
-            filled[: bits.shape[0]] = bits
-            _, channels, *kernel = bits.shape
-            pairs = filled.reshape(-1, self.size, channels // 2, 2, *kernel)
-            return pairs.transpose(0, 2, 4, 5, 1, 3).reshape(-1)
+            return np.stack([pack_within(bits[:, k::2], self.size) for k in (0, 1)], axis=-1).reshape(-1)
         if self.is_listed:
-            halves = [self.plain.packed(bits[:, k::2], True) for k in (0, 1)]
+            halves = [pack_listed(bits[:, k::2], self.groups, self.size, self.panel) for k in (0, 1)]
             return np.stack(halves, axis=-1).reshape(-1)
         found: np.ndarray = np.append(bits.reshape(-1), np.zeros(1, bits.dtype))[self._places()]
         return found
@@ -133,11 +123,10 @@ class BfloatConvolution(Windowed, Lowered):
         outputs, channels, *kernel = self.weights
         if self.own:
             return unpack(w, self.weights, self.size, self.panel, True, True)
+        half = (outputs, channels // 2, *kernel)
         if self.is_within:
-            pairs = w.reshape(-1, channels // 2, *kernel, self.size, 2).transpose(0, 4, 1, 5, 2, 3)
-            return pairs.reshape(-1, channels, *kernel)[:outputs]
+            return np.stack([unpack_within(w[k::2], half, self.size) for k in (0, 1)], axis=2).reshape(self.weights)
         if self.is_listed:
-            half = (outputs, channels // 2, *kernel)
             pair = [unpack_listed(w[k::2], half, self.groups, self.size, self.panel) for k in (0, 1)]
             return np.stack(pair, axis=2).reshape(self.weights)
         places = self._places()

@@ -30,12 +30,14 @@ from ..networks.weights import (
     pack_groups,
     pack_listed,
     pack_tiles,
+    pack_within,
     shuffled,
     spread,
     unpack,
     unpack_groups,
     unpack_listed,
     unpack_tiles,
+    unpack_within,
 )
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, reshape
@@ -48,6 +50,8 @@ SWAP_GROUPS = (0, 2, 1, 3, 4)
 """Order of axes that transposes groups and channels within a group: the shuffle of ShuffleNet."""
 MOST_LISTED = 2048
 """The most channels of a convolution by groups: grouped.c has a table of them on the stack."""
+SPREAD = 16
+"""Numbers of a block that one instruction spreads over its lanes: within.c."""
 POSITIONS = (2, 3)
 """The axes of rows and columns, in both layouts."""
 
@@ -160,6 +164,11 @@ def of_blocks(x: np.ndarray, channels: int) -> np.ndarray:
     return np.ascontiguousarray(x.transpose(OF_BLOCKS).reshape(n, blocks * size, *positions)[:, :channels])
 
 
+def fits_within(groups: int, outputs: int, each: int, size: int) -> bool:
+    """Whether a block of `size` channels holds several groups of `each` channels and as many outputs."""
+    return groups > 1 and outputs == groups * each and 1 < each < size == SPREAD and size % each == 0
+
+
 Pads = tuple[tuple[int, int], ...]
 
 
@@ -250,12 +259,19 @@ class BlockedConvolution(Windowed, Lowered):
         """Whether grouped.c computes the groups: outputs or, for x `in_blocks`, channels are not whole blocks."""
         outputs, channels = weights[0] // self.groups, weights[1]
         parted = outputs % self.size != 0 or (in_blocks and channels % self.size != 0)
-        return self.groups > 1 and (parted or self.shuffle > 1)
+        return self.groups > 1 and (parted or self.shuffle > 1) and not self.is_within(weights, in_blocks)
+
+    def is_within(self, weights: Sequence[int], in_blocks: bool) -> bool:
+        """Whether within.c computes the groups: a block of channels holds several."""
+        plain = in_blocks and not self.own and self.shuffle == 1
+        return plain and fits_within(self.groups, weights[0], weights[1], self.size)
 
     def packed(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
         """Return kernels as a vector in the order in which the C reads them; `in_blocks`: x is."""
         if self.tile:
             return pack_tiles(w, self.size, self.panel, self.tile)
+        if self.is_within(w.shape, in_blocks):
+            return pack_within(w, self.size)
         if self.is_listed(w.shape, in_blocks):
             return pack_listed(w, self.groups, self.size, self.panel)
         if self.groups > 1:
@@ -266,6 +282,8 @@ class BlockedConvolution(Windowed, Lowered):
         """Return the kernels, or their transforms for tiles, of a packed vector."""
         if self.tile:
             return unpack_tiles(w, self.weights, self.size, self.panel, self.tile)
+        if self.is_within(self.weights, in_blocks):
+            return unpack_within(w, self.weights, self.size)
         if self.is_listed(self.weights, in_blocks):
             return unpack_listed(w, self.weights, self.groups, self.size, self.panel)
         if self.groups > 1:

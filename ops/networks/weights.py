@@ -5,6 +5,7 @@ products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural 
 
     pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     direct.c
     pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   grouped.c
+    pack_within(w, size)  blocks, channels, rows, columns, outputs                         within.c
     pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            winograd.c
 
 Matrices lie in panels of two vectors of columns, which products read row by row:
@@ -133,6 +134,18 @@ def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
         found[rows] = part[lane : lane + rows.stop - rows.start]
         at += count
     return found
+
+
+def pack_within(w: np.ndarray, size: int) -> np.ndarray:
+    """Kernels of groups within blocks as a vector: blocks, channels, rows, columns, outputs; zeros behind the last."""
+    filled = np.zeros((-(-w.shape[0] // size) * size, *w.shape[1:]), w.dtype)
+    filled[: w.shape[0]] = w
+    return filled.reshape(-1, size, *w.shape[1:]).transpose(0, 2, 3, 4, 1).reshape(-1)
+
+
+def unpack_within(w: np.ndarray, shape: Numbers, size: int) -> np.ndarray:
+    """Return the kernels of this shape of `pack_within`."""
+    return w.reshape(-1, *shape[1:], size).transpose(0, 4, 1, 2, 3).reshape(-1, *shape[1:])[: shape[0]]
 
 
 # --- panels

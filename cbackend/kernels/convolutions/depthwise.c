@@ -169,16 +169,14 @@ static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 bloc
     part.w = (const REAL *)of->w + block * width * each_of(of);
     part.bias = (const REAL *)of->bias + block * width;
     if (of->added || of->rounded) find_halves(work, &part, y - (REAL *)of->y);
-#ifdef OF_PAIRS
-    if (of->kind == AG_WITHIN) {
-        for (; row < end; row++)
-            sum_row_within(work, &part, row, at_most(work->columns, work->total - row * work->columns));
+    if (of->kind == AG_DEPTHWISE && has_own_rows(of)) {
+        sum_own_rows(&part);
         return;
     }
-#endif
-    if (has_own_rows(of)) sum_own_rows(&part);
-    else
-        for (; row < end; row++) sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
+    for (; row < end; row++) {
+        const i64 count = at_most(work->columns, work->total - row * work->columns);
+        (of->kind == AG_WITHIN ? sum_row_within : sum_row)(work, &part, row, count);
+    }
 }
 
 /* The tasks of a convolution with a kernel for each channel. */

@@ -114,6 +114,7 @@ def convolved(p: Planner, node: Apply, low: Array | None = None, high: Array | N
         fields |= {"tile": op.tile, "room": _room(p, found, op.tile)}
         return Prepared(TILED_CONVOLUTION, x.dtype, found.lengths, fields)
     kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed(weights, in_blocks) else Kind.DENSE
+    kind = Kind.WITHIN if op.is_within(weights, in_blocks) else kind
     fields |= {
         "kind": int(kind), "groups": op.groups, "outputs": weights[0] // op.groups, "shuffle": op.shuffle,
         "kernel": weights[2:], "stride": op.stride, "dilation": op.dilation,

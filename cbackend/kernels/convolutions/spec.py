@@ -32,7 +32,7 @@ class Kind(IntEnum):
     """Channels that an output of a convolution in blocks sums.
 
     DENSE: all of its group, which is made of whole blocks.  DEPTHWISE: its own.  LISTED: those of a group by a table.
-    WITHIN: those of its group of bfloat16 numbers, of which a block has several.
+    WITHIN: those of its group, of which a block has several.
     """
 
     DENSE = 0

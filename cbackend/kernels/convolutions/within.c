@@ -1,11 +1,12 @@
-/* Groups of two, four or eight channels and as many outputs, in blocks that hold several: words of bfloat16 pairs.
+/* Groups of two, four or eight channels and as many outputs, in blocks that hold several.
 
-   The word that a lane multiplies is one of its group's.  So one permutation of the words of a position gives the operand of
-   all groups of a block, and no lane is multiplied by zeros.  Weights are stored in reading order:
+   The number that a lane multiplies is one of its group's.  So one permutation of the numbers of a position gives the
+   operand of all groups of a block, and no lane is multiplied by zeros.  Weights are stored in reading order:
 
-       for each block, word of a group, row and column of the kernel:  lanes
+       for each block, channel of a group, row and column of the kernel:  lanes
 
-   Each number of y is the sum over words, rows, columns, in this order. */
+   Each number of y is the sum over channels, rows, columns, in this order.  OF_PAIRS: words of bfloat16 pairs take the
+   place of channels. */
 #pragma once
 #include "direct.c"
 
@@ -15,38 +16,51 @@ static __attribute__((unused)) i64 beyond_right(const ag_convolution *of, i64 la
 {
     return at_least(0, last * of->stride[1] - of->before[1] + of->kernel[1] - of->lengths[1]);
 }
-#endif
 
-#ifdef OF_PAIRS
 #if defined(__AVX512F__)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-schedule-insns2")
 #endif
 
-/* The words of a block of channels in the lower half, zeros above. */
-INLINE pairs words_at(const REAL *x)
+/* The numbers of a block of channels, or its words in the lower half and zeros above. */
+INLINE vector block_at(const REAL *x)
 {
+#ifdef OF_PAIRS
     typedef struct block_of_words {
         i32 words[LANES / 2];
     } __attribute__((may_alias)) block_of_words;
-    pairs found;
+    vector found;
     __asm__("vmovdqu32 %1, %t0" : "=v"(found) : "m"(*(const block_of_words *)x));
     return found;
+#else
+    return *(const unaligned *)x;
+#endif
 }
 
-INLINE pairs permuted(pairs words, pairs places)
+INLINE vector permuted(vector numbers, mask places)
 {
-    pairs found;
-    __asm__("vpermd %1, %2, %0" : "=v"(found) : "v"(words), "v"(places));
+    vector found;
+    BY_WIDTH("vperm", "v"(places), "v"(numbers));
     return found;
 }
 
-/* Places of the words number `word` of groups of `words`, by lane. */
-INLINE pairs places_of(i32 words, i32 word)
+/* sums + numbers * weights, lane by lane, or the products of pairs. */
+INLINE vector plus_products(vector sums, vector numbers, vector weights)
 {
-    const pairs lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return ((lane & -2 * words) >> 1) + word;
+#ifdef OF_PAIRS
+    return add_pairs(sums, (pairs)numbers, (pairs)weights);
+#else
+    return sums + numbers * weights;
+#endif
+}
+
+/* Places of number `channel`, or of that word, of groups of `channels`, by lane. */
+INLINE mask places_of(i64 channels, i64 channel)
+{
+    const mask lane = __builtin_convertvector(*(const unaligned *)lane_numbers, mask);
+    typedef __typeof__(lane[0]) number;
+    return (lane & (number)(-IN_WORD * channels)) / IN_WORD + (number)channel;
 }
 
 /* A tile of columns of y. */
@@ -59,15 +73,15 @@ INLINE void sum_within(const int columns, const ag_convolution *of, const tile_p
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p][0] = *(const unaligned *)bias;
     for (i64 c = 0; c < of->channels; c++) {
-        const pairs places = places_of((i32)of->channels, (i32)c);
+        const mask places = places_of(of->channels, c);
         for (i64 i = at->top; i < at->bottom; i++)
             for (i64 j = left; j < right; j++) {
                 const REAL *from = at->x + i * next_row + j * next;
                 const REAL *w = at->w + ((c * of->kernel[0] + i) * of->kernel[1] + j) * LANES;
-                const pairs weights = (pairs) * (const unaligned *)w;
+                const vector weights = *(const unaligned *)w;
 #pragma GCC unroll 8
                 for (int p = 0; p < columns; p++)
-                    sums[p][0] = add_pairs(sums[p][0], permuted(words_at(from + p * step), places), weights);
+                    sums[p][0] = plus_products(sums[p][0], permuted(block_at(from + p * step), places), weights);
             }
     }
     finish_tile(columns, 1, AG_WITHIN, of, at, sums, y, LANES, LANES);
@@ -90,20 +104,20 @@ INLINE void sum_three_within(const int columns, const int stride, const ag_convo
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p][0] = *(const unaligned *)bias;
     for (i64 c = 0; c < of->channels; c++) {
-        const pairs places = places_of((i32)of->channels, (i32)c);
+        const mask places = places_of(of->channels, c);
         for (i64 i = at->top; i < at->bottom; i++) {
             const REAL *from = at->x + i * next_row, *w = at->w + (c * of->kernel[0] + i) * 3 * LANES;
-            pairs spread[2 * TILE_COLUMNS + 1];
+            vector spread[2 * TILE_COLUMNS + 1];
 #pragma GCC unroll 17
             for (int k = 0; k < last; k++)
-                spread[k] = is_beyond(k, last, left, right) ? (pairs){0} : permuted(words_at(from + k * next), places);
+                spread[k] = is_beyond(k, last, left, right) ? (vector){0} : permuted(block_at(from + k * next), places);
 #pragma GCC unroll 3
             for (int j = 0; j < 3; j++) {
-                const pairs weights = (pairs) * (const unaligned *)(w + j * LANES);
+                const vector weights = *(const unaligned *)(w + j * LANES);
 #pragma GCC unroll 8
                 for (int p = 0; p < columns; p++)
                     if (!is_beyond(p * stride + j, last, left, right))
-                        sums[p][0] = add_pairs(sums[p][0], spread[p * stride + j], weights);
+                        sums[p][0] = plus_products(sums[p][0], spread[p * stride + j], weights);
             }
         }
     }

@@ -20,7 +20,7 @@ from .... import ops as T
 from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import Pointwise, add
-from ....ops.lowered.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
+from ....ops.lowered.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks, fits_within
 from ....ops.networks.convolution import Convolution
 from ....ops.networks.pooling import MaxPool, SumPool
 from ....ops.reductions.reduce import Reduce
@@ -86,6 +86,7 @@ def convolution_in_blocks(node: Node) -> Variable | None:
     if fills_blocks(inner, size):
         return FromBlocks(outputs)(made(ToBlocks(size)(inner), w, zeros))
     if not own:
+        inner = ToBlocks(size)(inner) if fits_within(op.groups, outputs, each, size) else inner
         return FromBlocks(outputs)(made(inner, w, zeros))
     if math.prod(w.type.shape[2:]) <= current().limits.pools.taps:
         return None  # a group over views of x needs no copies
@@ -98,8 +99,9 @@ def fits_blocks(outputs: int, channels: int, size: int) -> bool:
 
 
 def fits_groups(groups: int, outputs: int, each: int, size: int) -> bool:
-    """Whether the outputs of a group, sums of `each` channels, fill half of a vector or more."""
-    return groups == 1 or (2 * (outputs // groups) >= size and groups * each <= MOST_LISTED)
+    """Whether the outputs of a group, sums of `each` channels, fill half of a vector or more, or as many a whole one."""
+    is_wide = 2 * (outputs // groups) >= size and groups * each <= MOST_LISTED
+    return groups == 1 or is_wide or fits_within(groups, outputs, each, size)
 
 
 def reading(op: BlockedConvolution, w: Constant, source: FromBlocks) -> tuple[BlockedConvolution, Constant]:

@@ -33,8 +33,8 @@ def paired(node: Node, users: Users) -> Variable | None:
 
 
 def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
-    """Whether each result depends on one channel, and no Winograd tiles are used."""
-    return isinstance(op, BlockedPool) or (op.own and not op.tile)
+    """Whether each block of results depends on one block of channels, and no Winograd tiles are used."""
+    return isinstance(op, BlockedPool) or (op.own and not op.tile) or op.is_within(op.weights, True)
 
 
 def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:

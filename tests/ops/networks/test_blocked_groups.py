@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.blocked import BlockedConvolution, FromBlocks
-from arignote.ops.networks.weights import pack_groups, pack_listed, shuffled, unpack_groups, unpack_listed
+from arignote.ops.lowered.blocked import SPREAD, BlockedConvolution, FromBlocks
+from arignote.ops.networks.weights import (
+    pack_groups,
+    pack_listed,
+    pack_within,
+    shuffled,
+    unpack_groups,
+    unpack_listed,
+    unpack_within,
+)
 from arignote.targets.current import current
 
 RNG = np.random.default_rng(16)
@@ -79,9 +87,56 @@ def test_channels_that_have_a_stride_are_read_by_groups():
 
 
 def test_narrow_groups_stay_as_they_are():
-    w = numbers(32, 2, 3, 3)
-    f = check(lambda x: conv(x, w, groups=16), (1, 32, 9, 8), without=())
+    w = numbers(48, 3, 3, 3)
+    f = check(lambda x: conv(x, w, groups=16), (1, 48, 9, 8), without=())
     assert "convolution" in names(f)
+
+
+WITHIN = [
+    # channels, width of a group, kernel, stride, dilation, padding
+    (48, 8, (3, 3), 1, 1, 1),
+    (40, 8, (3, 3), 2, 1, 1),  # half a block is left
+    (36, 4, (3, 3), (2, 1), 1, 2),
+    (32, 2, (3, 3), 1, (2, 1), (1, 2)),
+    (16, 8, (2, 3), 1, (1, 2), 1),
+    (32, 4, (3, 5), (1, 2), 1, (0, 1)),
+    (24, 8, (1, 1), 1, 1, 0),
+]
+
+
+@pytest.mark.skipif(current().vector // 4 != SPREAD, reason="a block holds no groups")
+@pytest.mark.parametrize(("channels", "each", "kernel", "stride", "dilation", "padding"), WITHIN)
+def test_groups_within_blocks(channels, each, kernel, stride, dilation, padding):
+    """Rows of one tile, of several, and of fewer columns than the kernel has."""
+    w, b = numbers(channels, each, *kernel), numbers(channels)
+    options = {"stride": stride, "dilation": dilation, "padding": padding, "groups": channels // each}
+    x = T.tensor("x", "float32", (None, channels, None, None))
+    y = T.nn.relu(conv(x, w, b, **options))
+    f, two, plain = ag.function([x], y), ag.function([x], y, threads=2), ag.function([x], y, mode="NUMPY")
+    assert "to_blocks" in names(f) and "convolution" not in names(f)
+    for shape in ((2, channels, 13, 20), (1, channels, 7, 7), (1, channels, 4, 5)):
+        value = numbers(*shape)
+        np.testing.assert_allclose(f(value), plain(value), rtol=0, atol=1e-5)
+        assert f(value).tobytes() == two(value).tobytes()
+        assert f(value[:, :, 1:, 2:]).tobytes() == f(value[:, :, 1:, 2:].copy()).tobytes()
+
+
+@pytest.mark.parametrize("laid", [False, True])
+def test_a_convolution_within_blocks_as_other_ops(laid):
+    """The definition, and the C of any machine: number by number where a vector is no block."""
+    w = numbers(40, 8, 3, 2)
+    op = BlockedConvolution((2, 1), (1, 2), ((1, 0), (2, 1)), SPREAD, 1, groups=5, weights=w.shape if laid else ())
+    x = T.tensor("x", "float32", (2, 3, 6, 7, SPREAD))
+    operands = [x, T.constant(op.packed(w, True) if laid else w), T.constant(numbers(48))]
+    value = numbers(*x.type.shape)
+    got, expected = ag.function([x], [op(*operands), op.expand(operands)], mode="NUMPY")(value)
+    real = np.s_[:, :-1], np.s_[:, -1, :, :, :8]
+    for part in real:
+        np.testing.assert_allclose(got[part], expected[part], atol=1e-5)
+        if laid:
+            for options in ({}, {"target": "x86_64-linux-v3"}) if current().arch == "x86_64" else ({},):
+                f = ag.function([x], op(*operands), **options)
+                np.testing.assert_allclose(f(value)[part], got[part], atol=1e-5)
 
 
 W = [numbers(*s) for s in ((24, 3, 3, 3), (112, 6, 1, 1), (112, 1, 3, 3), (112, 28, 1, 1), (136, 34, 1, 1),
@@ -135,6 +190,9 @@ def test_numbers_that_are_not_finite_stay_in_their_group():
     got = f(value)
     assert "blocked_convolution" in names(f)
     assert np.isfinite(got[0, :17]).all() and np.isfinite(got[0, 51:]).all() and np.isnan(got[0, 17:34]).all()
+    f = ag.function([x], conv(T.nn.relu(x), numbers(68, 4, 3, 3), padding=1, groups=17))
+    got = f(value)
+    assert np.isnan(got[0, 20:24]).all() and np.isfinite(np.delete(got[0], np.r_[20:24, 40:44], 0)).all()
 
 
 TARGETS = [("x86_64-linux-v3", 8), pytest.param("x86_64-linux", 4, marks=pytest.mark.long)]
@@ -164,6 +222,7 @@ def test_packing_has_a_way_back(groups, outputs, channels, rows, columns, panel,
     shape = (groups * outputs, channels, rows, columns)
     w = RNG.standard_normal(shape)
     assert (unpack_listed(pack_listed(w, groups, size, panel), shape, groups, size, panel) == w).all()
+    assert (unpack_within(pack_within(w, size), shape, size) == w).all()
     whole = RNG.standard_normal((groups * size * 2, *shape[1:]))
     laid = pack_groups(whole, groups, size, panel, blocks)
     assert (unpack_groups(laid, whole.shape, groups, size, panel, blocks) == whole).all()
