@@ -26,6 +26,7 @@ from ..networks.weights import pack_listed, pack_within, panels_of, unpack, unpa
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
+
 @record(repr=False)
 class BfloatConvolution(Windowed, Lowered):
     """`bfloat_convolution(x, w, b)`: the convolution of zero-padded x in blocks of `size`, plus a bias per output.

@@ -1,4 +1,4 @@
-"""Two convolutions in blocks as one op; the second one is a depthwise convolution or a pool.
+"""Two convolutions in blocks as one op; the second one is a depthwise convolution, one of groups in blocks, or a pool.
 
     depthwise(relu(pointwise(x, w), v))   -->   convolution_pair{pointwise then relu, depthwise}(x, w, ..., v, ...)
 

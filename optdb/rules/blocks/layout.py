@@ -99,7 +99,7 @@ def fits_blocks(outputs: int, channels: int, size: int) -> bool:
 
 
 def fits_groups(groups: int, outputs: int, each: int, size: int) -> bool:
-    """Whether the outputs of a group, sums of `each` channels, fill half of a vector or more, or as many a whole one."""
+    """Whether the outputs of a group, sums of `each` channels, fill half of a vector, or those of several a whole one."""
     is_wide = 2 * (outputs // groups) >= size and groups * each <= MOST_LISTED
     return groups == 1 or is_wide or fits_within(groups, outputs, each, size)
 

@@ -1,6 +1,7 @@
 """Fused pairs in blocks: a convolution and the depthwise convolution or pool that reads it, in blocks of rows.
 
 MobileNets alternate products along channels with such kernels (Sandler et al. 2018), on images that no cache holds.
+RegNets and ResNeXts have narrow groups in their place (Radosavovic et al. 2020).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..facts import Node, producer
 
 
 def paired(node: Node, users: Users) -> Variable | None:
-    """Fuse a depthwise convolution or a pool with the convolution that it alone reads."""
+    """Fuse a depthwise convolution, groups within blocks or a pool with the convolution that it alone reads."""
     second, first = _convolution(node), producer(node.inputs[0], BlockedConvolution, FusedProduct)
     if second is None or not _is_own(second) or first is None or len(users(node.inputs[0])) > 1:
         return None
@@ -54,5 +55,5 @@ def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
 PAIRS: list[Rule] = [
     node_rule("local_convolution_pair", (BlockedConvolution, BlockedPool, FusedProduct), paired, uses=True,
               formula="blocked_convolution(blocked_convolution(x, w, b), v, c) -> convolution_pair(x, w, b, v, c)"
-                      "  for v a kernel a channel, or a blocked_pool"),
+                      "  for v a kernel a channel or a group within a block, or a blocked_pool"),
 ]  # fmt: skip

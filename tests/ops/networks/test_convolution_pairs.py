@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.lowered.blocked import SPREAD
 from arignote.ops.lowered.convolution_pair import ConvolutionPair
+from arignote.targets.current import current
 
 RNG = np.random.default_rng(17)
 conv = T.nn.conv2d
@@ -81,6 +83,17 @@ def test_images_of_many_strips(size, stride):
         return T.nn.relu(conv(T.clip(conv(x, w), 0, 6), own, stride=stride, padding=1, groups=72))
 
     check(build, numbers(3, 8, size, size + 1))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_groups_within_blocks(stride):
+    """The second one has groups of four channels; strips and threads divide rows."""
+    w, v = numbers(72, 8, 1, 1), numbers(72, 4, 3, 3)
+
+    def build(x):
+        return T.nn.relu(conv(T.nn.relu(conv(x, w)), v, stride=stride, padding=1, groups=18))
+
+    check(build, numbers(2, 8, 61, 40), known=current().vector // 4 == SPREAD)
 
 
 def test_nan_and_infinity_reach_the_windows_that_meet_them():
