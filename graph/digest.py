@@ -13,6 +13,7 @@ from typing import Any
 from .fgraph import FunctionGraph
 from .node import Constant, Variable
 from .op import Op
+from .types import DTypeName
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _PACKAGE = __name__.partition(".")[0]
@@ -67,6 +68,8 @@ def _op(op: Op) -> str:
 def _parameter(value: Any) -> str:
     if type(value) in _PLAIN:
         return repr(value)
+    if type(value) is DTypeName:
+        return repr(str(value))
     if isinstance(value, tuple):
         return f"({', '.join(map(_parameter, value))})"
     if isinstance(value, Op):

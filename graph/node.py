@@ -105,9 +105,10 @@ class Constant(Variable):
         The digest of a large constant stands for its bits: keys outlive rewrites, and would double its memory.
         """
         if self._key is None:
-            bits = self.data.tobytes()
-            if len(bits) > _LARGE:
-                bits = hashlib.sha256(bits).digest()
+            if self.data.nbytes > _LARGE:
+                bits = hashlib.sha256(np.ascontiguousarray(self.data).reshape(-1).view(np.uint8)).digest()
+            else:
+                bits = self.data.tobytes()
             self._key = (self.type.dtype, self.data.shape, bits)
         return self._key
 

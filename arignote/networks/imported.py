@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..function.function import function
-from ..graph import FunctionGraph
+from ..graph import Constant, FunctionGraph
 from ..graph.pickling import flatten, unflatten
 from ..record.cached import cached_property
-from ..record.memory import return_freed_memory
+from ..record.memory import return_freed_memory, return_mapped_pages
 
 
 class ImportedModel:
@@ -41,8 +41,15 @@ class ImportedModel:
         result = outputs[0] if len(outputs) == 1 else outputs
         how = {"name": self.name, "on_unused_input": "ignore", **self.defaults(), **options}
         made = function(flat(self.inputs), result, **how)
-        return_freed_memory()  # memory of the optimization
+        self.return_memory()
         return made
+
+    def return_memory(self) -> None:
+        """Return memory of the optimization, and pages of weights in the model's file, to the system."""
+        return_freed_memory()
+        for parameter in self.parameters.values():
+            if isinstance(parameter, Constant):
+                return_mapped_pages(parameter.data)
 
     def defaults(self) -> dict[str, Any]:
         """Options of `function` that the model brings with it, such as updates."""

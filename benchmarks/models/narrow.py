@@ -53,14 +53,11 @@ def runtime_call(path: str, threads: int) -> Callable[[], object]:
 
 def own_call(path: str, threads: int, narrow: bool) -> Callable[[], object]:
     """Return a call of our function on the same input."""
-    import onnx
-
     import arignote as ag
 
-    model = onnx.load(path)
-    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
-    x = np.random.default_rng(1).standard_normal(shape).astype("float32")
-    net = ag.from_onnx(model)
+    net = ag.from_onnx(path)
+    (argument,) = net.inputs.values()
+    x = np.random.default_rng(1).standard_normal(argument.type.shape).astype("float32")
     f = ag.freeze(net, compute="bfloat16", threads=threads) if narrow else net.function(threads=threads)
     return lambda: f(x)
 

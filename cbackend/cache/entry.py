@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Sequence
 from enum import IntEnum
 from hmac import compare_digest
 
@@ -46,15 +47,23 @@ class ForeignError(Exception):
     """A valid entry whose code this machine cannot run."""
 
 
-def pack(kind: Kind, key: bytes, payload: bytes, machine: Machine, secret: bytes = b"") -> bytes:
-    """Return the bytes of an entry; `key` is a SHA-256 digest, `secret` has at most 64 bytes, none if private."""
-    digest = hashlib.sha256(payload).digest()
-    body = _BODY.pack(MAGIC, FORMAT, kind, key, len(payload), digest, machine.architecture, machine.extensions)
-    return payload + _FOOTER.pack(body, _seal(body, secret))
+def footer(
+    kind: Kind, key: bytes, payload: Sequence[bytes | memoryview], machine: Machine, secret: bytes = b""
+) -> bytes:
+    """Return the footer of an entry whose payload consists of bytes in parts.
+
+    `key` is a SHA-256 digest, `secret` has at most 64 bytes, none if private.
+    """
+    digest, length = hashlib.sha256(), 0
+    for part in payload:
+        digest.update(part)
+        length += len(part)
+    body = _BODY.pack(MAGIC, FORMAT, kind, key, length, digest.digest(), machine.architecture, machine.extensions)
+    return _FOOTER.pack(body, _seal(body, secret))
 
 
-def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> bytes:
-    """Return the payload of `entry` after all its bytes were checked.
+def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> memoryview:
+    """Return the payload of `entry`, which is not copied, after all its bytes were checked.
 
     Raises:
         DamagedError: cut, altered, sealed with another secret, or the entry of another key, kind or format.
@@ -75,7 +84,7 @@ def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes
         raise DamagedError("the payload does not match its checksum")
     if not machine.runs(Machine(architecture, extensions)):
         raise ForeignError("built for another machine")
-    return bytes(found)
+    return found
 
 
 def _seal(body: bytes, secret: bytes) -> bytes:

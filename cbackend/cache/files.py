@@ -93,12 +93,12 @@ def _content(descriptor: int, size: int) -> bytes:
 
 
 def write_whole(
-    path: str | os.PathLike[str], content: bytes, *, durable: bool = False, mode: int = 0o600
+    path: str | os.PathLike[str], *content: bytes | memoryview, durable: bool = False, mode: int = 0o600
 ) -> None:  # fmt: skip
-    """Write a new file, which must not exist.  `durable`: flush it to the disk before the return."""
+    """Write a new file of some parts, which must not exist.  `durable`: flush it to the disk before the return."""
     with open(path, "wb", opener=lambda name, _: os.open(name, _CREATE, mode)) as file:
         os.fchmod(file.fileno(), mode)  # whatever the umask
-        file.write(content)
+        file.writelines(content)
         file.flush()
         if durable:
             os.fsync(file.fileno())

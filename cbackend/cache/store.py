@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...record.frames import warn
 from ...record.quoting import one_line
-from .entry import DamagedError, ForeignError, Kind, pack, unpack
+from .entry import DamagedError, ForeignError, Kind, footer, unpack
 from .files import UntrustedError, allow, append, opened_folder, read_whole, try_lock, write_whole
 from .folder import BAD, WORK, CacheFolder, find_cache_folder
 from .interrupts import check
@@ -91,12 +91,17 @@ class Cache:
 
     def load(self, kind: Kind, key: bytes) -> bytes | None:
         """Return the verified payload; None if it is missing, unreadable or damaged (then the entry is moved aside)."""
+        payload = self.view(kind, key)
+        return None if payload is None else bytes(payload)
+
+    def view(self, kind: Kind, key: bytes) -> memoryview | None:
+        """Return the same as `load`, for large payloads: the bytes that were read, without a copy."""
         payload = self._load_own(kind, key)
         if payload is None and self._behind is not None:
-            payload = self._behind.load(kind, key)
+            payload = self._behind.view(kind, key)
         return self._load_prebuilt(kind, key) if payload is None and self.prebuilt else payload
 
-    def _load_prebuilt(self, kind: Kind, key: bytes) -> bytes | None:
+    def _load_prebuilt(self, kind: Kind, key: bytes) -> memoryview | None:
         """Return the verified payload of an entry that came with the package, which is trusted if it is complete."""
         name = _name(kind, key)
         try:
@@ -109,7 +114,7 @@ class Cache:
             pass
         return None
 
-    def _load_own(self, kind: Kind, key: bytes) -> bytes | None:
+    def _load_own(self, kind: Kind, key: bytes) -> memoryview | None:
         if self._entries is None:
             return None
         try:
@@ -126,8 +131,10 @@ class Cache:
                 os.utime(os.path.join(self._entries, _name(kind, key)))
         return payload
 
-    def store(self, kind: Kind, key: bytes, payload: bytes, source: str | None = None) -> Path | None:
-        """Publish a payload and, for people to read, the text it was made from.
+    def store(
+        self, kind: Kind, key: bytes, payload: bytes | Sequence[bytes | memoryview], source: str | None = None
+    ) -> Path | None:
+        """Publish a payload, perhaps in parts of bytes, and, for people to read, the text it was made from.
 
         Nothing waits for the disk: where a power cut damages an entry, `load` finds that out.
         Returns the path of the entry, None if the disk did not take it.
@@ -135,7 +142,8 @@ class Cache:
         path = self.path(kind, key)
         if path is None or not self.folder.writable:
             return None
-        entry = pack(kind, key, payload, self._machine, self.folder.secret)
+        parts = (payload,) if isinstance(payload, bytes) else payload
+        entry = (*parts, footer(kind, key, parts, self._machine, self.folder.secret))
         try:
             try:
                 self._publish(path, entry, source)
@@ -145,13 +153,13 @@ class Cache:
         except OSError as error:
             self._warn(f"compiled code could not be kept: {error.strerror or error}")
             return None
-        self._grow(len(entry) + len(source or ""))
+        self._grow(sum(map(len, entry)) + len(source or ""))
         return path
 
-    def _publish(self, path: Path, entry: bytes, source: str | None) -> None:
+    def _publish(self, path: Path, entry: Sequence[bytes | memoryview], source: str | None) -> None:
         mode = self.folder.file_mode()
         with scratch_folder((path.parent.parent / WORK,)) as scratch:
-            write_whole(scratch / "entry", entry, mode=mode)
+            write_whole(scratch / "entry", *entry, mode=mode)
             if source is not None:
                 write_whole(scratch / "source", source.encode(), mode=mode)
                 os.replace(scratch / "source", path.with_suffix(".c"))

@@ -1,6 +1,6 @@
 """The cached record of a compiled program: its interface and its library.  The next process need not plan it.
 
-    record ::= JSON, a line feed, the bytes of the constants one after the other
+    record ::= JSON, spaces, a line feed, the bytes of the constants, each at a multiple of ALIGNED
 
 The library is known by its key.  Kernels had the schedules that were measured best; where others are known by now, the
 record is a miss, as it is where the library has gone.
@@ -20,15 +20,16 @@ from ...record import record
 from ..build.build import Library, find
 from ..build.toolchain import Toolchain
 from ..cache.entry import Kind
-from ..cache.store import Cache
+from ..cache.store import CAPACITY, Cache
 from ..ir.kernel import Kernel
 from ..ir.schedule import Schedule
 from .interface import Interface
 from .measured import Measured, plain_schedule, read_schedule
 from .output_lengths import OPERATIONS, Step
 
-LARGEST = 1 << 26
+LARGEST = CAPACITY // 4
 """Most bytes of constants; a program with more is not stored, and is optimized and planned again."""
+ALIGNED, _LOOKED_AT = 64, 1 << 16
 
 
 @record(eq=False)
@@ -64,8 +65,12 @@ def keep(
         "sites": interface.sites,
         "kernels": {k.default or k.name: plain_schedule(k.schedule) if k.default else None for k in kernels},
     }
-    content = b"\n".join((json.dumps(reported).encode(), b"".join(c.tobytes() for c in interface.constants)))
-    return cache.store(Kind.RECORD, key, content) is not None
+    head = json.dumps(reported).encode()
+    parts: list[bytes | memoryview] = [head, b" " * (-(len(head) + 1) % ALIGNED), b"\n"]
+    for c in interface.constants:
+        bits = memoryview(np.ascontiguousarray(c).reshape(-1).view("uint8"))
+        parts += (bits, bytes(-len(bits) % ALIGNED))
+    return cache.store(Kind.RECORD, key, parts) is not None
 
 
 def made_for(content: bytes) -> tuple[str, str]:
@@ -79,16 +84,16 @@ def made_for(content: bytes) -> tuple[str, str]:
 
 def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
     """Return the valid record under `key`, or None.  `graph` gives the inputs and updates."""
-    content = cache.load(Kind.RECORD, key)
+    content = cache.view(Kind.RECORD, key)
     try:
         return None if content is None else _read(content, graph, toolchain, cache)
     except (ValueError, TypeError, KeyError):  # of another version
         return None
 
 
-def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
-    head, _, bits = content.partition(b"\n")
-    reported: dict[str, Any] = json.loads(head)
+def _read(content: memoryview, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
+    end = _end_of_head(content)
+    reported: dict[str, Any] = json.loads(bytes(content[:end]))
     schedules = {name: schedule and read_schedule(schedule) for name, schedule in reported["kernels"].items()}
     measured = Measured(toolchain, cache)
     if any(measured(name) != schedule for name, schedule in schedules.items()):
@@ -96,10 +101,10 @@ def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cac
     library = find(bytes.fromhex(reported["library"]), cache)
     if library is None:
         return None
-    constants, at = [], 0
+    constants, at = [], end + 1
     for dtype, shape in reported["constants"]:
-        constants.append(np.frombuffer(bits, dtype, math.prod(shape), at).reshape(shape).copy())
-        at += constants[-1].nbytes
+        constants.append(np.frombuffer(content, dtype, math.prod(shape), at).reshape(shape))
+        at += -(-constants[-1].nbytes // ALIGNED) * ALIGNED
     interface = Interface(
         inputs=graph.inputs, outputs=tuple(TensorType(dtype, tuple(shape)) for dtype, shape in reported["outputs"]),
         updates=graph.updates, lengths=tuple(map(_lengths, reported["lengths"])),
@@ -108,6 +113,15 @@ def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cac
         sites=int(reported["sites"]), calls_back=False, assumed=tuple(map(tuple, map(_lengths, reported["assumed"]))),
     )  # fmt: skip
     return Recalled(interface, library, {name: schedule for name, schedule in schedules.items() if schedule})
+
+
+def _end_of_head(content: memoryview) -> int:
+    """Return the place of the line feed.  Raises ValueError if there is none."""
+    for begin in range(0, len(content), _LOOKED_AT):
+        found = bytes(content[begin : begin + _LOOKED_AT]).find(b"\n")
+        if found >= 0:
+            return begin + found
+    raise ValueError("a record without a line feed")
 
 
 def _lengths(programs: Any) -> Any:

@@ -548,6 +548,11 @@ def scalar_constant(value: complex, dtype: str) -> TensorConstant:
     return found
 
 
+def own_constant(data: np.ndarray) -> TensorConstant:
+    """The constant of an array that nothing else writes to, which is not copied if it is contiguous."""
+    return _frozen(np.ascontiguousarray(data), None)
+
+
 def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:
     data.flags.writeable = False
     return TensorConstant(data, name=name)

@@ -52,18 +52,28 @@ def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np
 
     `in_blocks`: x is.  `own`: blocks, rows, columns, channels.
     """
-    outputs, kernel = w.shape[0], w.shape[2:]
-    filled = np.zeros((-(-outputs // size) * size, *w.shape[1:]), w.dtype)
-    filled[:outputs] = w
+    kernel, filled = w.shape[2:], whole_blocks(w, size)
     if own:
         return filled.reshape(-1, size, *kernel).transpose(0, 2, 3, 1).reshape(-1)
-    found = []
+    found, at = np.empty(filled.size, w.dtype), 0
     for rows, columns in _parts(w.shape, size, panel, in_blocks):
         part = filled[rows, columns]
         block = min(size, part.shape[1]) if in_blocks else 1
-        separate = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
-        found.append(separate.transpose(1, 3, 4, 2, 0).reshape(-1))
-    return np.concatenate(found) if found else filled.reshape(-1)
+        order = (part.shape[1] // block, *kernel, block, part.shape[0])
+        separate = part.reshape(part.shape[0], order[0], block, *kernel)
+        found[at : at + part.size].reshape(order)[:] = separate.transpose(1, 3, 4, 2, 0)
+        at += part.size
+    return found
+
+
+def whole_blocks(w: np.ndarray, size: int) -> np.ndarray:
+    """Return kernels with zeros for outputs up to whole blocks."""
+    outputs = w.shape[0]
+    if outputs % size == 0:
+        return w
+    filled = np.zeros((-(-outputs // size) * size, *w.shape[1:]), w.dtype)
+    filled[:outputs] = w
+    return filled
 
 
 def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
@@ -138,9 +148,7 @@ def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
 
 def pack_within(w: np.ndarray, size: int) -> np.ndarray:
     """Kernels of groups within blocks as a vector: blocks, channels, rows, columns, outputs; zeros behind the last."""
-    filled = np.zeros((-(-w.shape[0] // size) * size, *w.shape[1:]), w.dtype)
-    filled[: w.shape[0]] = w
-    return filled.reshape(-1, size, *w.shape[1:]).transpose(0, 2, 3, 4, 1).reshape(-1)
+    return whole_blocks(w, size).reshape(-1, size, *w.shape[1:]).transpose(0, 2, 3, 4, 1).reshape(-1)
 
 
 def unpack_within(w: np.ndarray, shape: Numbers, size: int) -> np.ndarray:
@@ -171,13 +179,14 @@ def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice,
 
 def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:
     """A matrix as a vector of panels, zeros behind the last columns."""
-    found = []
     rows, columns = w.shape
+    found, at = np.zeros(rows * (-(-columns // lanes) * lanes), w.dtype), 0
     for down, across, width in _panels(rows, columns, lanes):
-        panel = np.zeros((down.stop - down.start, width), w.dtype)
+        count = (down.stop - down.start) * width
+        panel = found[at : at + count].reshape(-1, width)
         panel[:, : across.stop - across.start] = w[down, across]
-        found.append(panel.reshape(-1))
-    return np.concatenate(found) if found else np.zeros(0, w.dtype)
+        at += count
+    return found
 
 
 def unpack_panels(panels: np.ndarray, rows: int, columns: int, lanes: int) -> np.ndarray:

@@ -68,6 +68,32 @@ def test_damaged_files_are_refused(tmp_path):
             without_weights(damaged, "net.onnx")
 
 
+GROWTH = """
+import re, sys
+import numpy as np
+import onnx
+import arignote as ag
+def held(name): return int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+before = held("RssFile")
+net = ag.from_onnx(sys.argv[1])
+f = net.function()
+mapped = held("RssFile") - before
+x = np.ones([d or 1 for d in net.inputs["x"].type.shape], "float32")
+first = f(x)
+assert (net.function()(x) == first).all()  # the weights are read from the file again
+print(mapped)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_packed_weights_leave_no_pages_of_the_file(tmp_path):
+    path = tmp_path / "net.onnx"
+    saved(path, 6, 1024)
+    command = [sys.executable, "-c", GROWTH, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
+    assert int(done.stdout) < 20 << 20 < path.stat().st_size  # libraries that were loaded
+
+
 PROGRAM = """
 import re, sys
 import onnx

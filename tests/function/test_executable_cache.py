@@ -73,6 +73,26 @@ def test_a_function_with_megabytes_of_weights_is_recalled():
     np.testing.assert_allclose(third(value)[:, 5], first(value)[:, 5] + 1.0, rtol=1e-12)
 
 
+def test_constants_of_all_kinds_are_recalled():
+    """Of odd sizes, no elements, one number, another order, and a dtype that an op took from a variable."""
+    x = T.vector("x", dtype="float32")
+    kept = [np.arange(7, dtype="int8"), np.zeros((0, 3)), np.float64(2.5), np.asfortranarray(np.eye(3, 5)) * 1j]
+    outputs = [*(T.constant(c) + T.cast(x.sum(), "float64") for c in kept), T.cast(x, T.constant(kept[0]).dtype)]
+    first, second = twice([x], outputs)
+    value = np.linspace(0, 3, 9, dtype="float32")
+    for mine, its in zip(second(value), first(value), strict=True):
+        assert mine.dtype == its.dtype and mine.shape == its.shape and mine.tobytes() == its.tobytes()
+
+
+def test_a_network_is_recalled():
+    x = T.tensor("x", "float32", (None, 3, 20, 20))
+    w, v = (np.random.default_rng(8).normal(size=s).astype("float32") for s in ((32, 3, 3, 3), (10, 32)))
+    h = T.nn.max_pool2d(T.nn.relu(T.nn.conv2d(x, w, padding=1)), 2).mean(axis=(2, 3))
+    first, second = twice([x], T.nn.softmax(h @ v.T), mode="fast_run +bfloat16")
+    value = np.ones((2, 3, 20, 20), "float32")
+    assert first(value).tobytes() == second(value).tobytes()
+
+
 def test_the_second_function_is_not_optimized_until_somebody_looks():
     x, y = vectors()
     first, second = twice([x, y], T.exp(x) * y + 17.5)

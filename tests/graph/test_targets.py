@@ -165,6 +165,7 @@ BOUNDS = {
     },
     # Axes; and the order of weights, which the C knows.
     "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS", "SPREAD"},
+    "ops/lowered/formats/__init__.py": {"_COUNTED"},
     "ops/lowered/formats/bfloats.py": {"ALL_ZERO"},
     "optdb/rules/blocks/layout.py": {"IMAGE_CHANNELS"},
     "ops/lowered/formats/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -66,10 +66,14 @@ class Builder:
                 "lambda node, *operands: ...}})"
             )
 
-    def initializers(self, graph: Any, made: Callable[[str, np.ndarray], Variable]) -> dict[str, Any]:
-        """The initial values of a graph; `made(name, array)` gives the variable."""
+    def initializers(
+        self, graph: Any, made: Callable[[str, np.ndarray], Variable], known: Container[str] = ()
+    ) -> dict[str, Any]:
+        """The initial values of a graph but for `known` ones; `made(name, array)` gives the variable."""
         found: dict[str, Any] = {}
         for tensor in graph.initializer:
+            if tensor.name in known:
+                continue
             array = array_of(tensor, lambda problem, t=tensor: OnnxError(f"initializer: {problem}"), self.folder)  # type: ignore[misc]
             array = self.words.codes(array) if array.dtype.kind == "O" else array
             found[tensor.name] = narrow(made(tensor.name, array), FORMATS.get(tensor.data_type))
@@ -80,7 +84,7 @@ class Builder:
     def run(self, graph: Any, scope: dict[str, Any], place: str = "") -> list[Any]:
         """The outputs of a graph; `scope` holds its inputs and the names around it."""
         nodes = checked_nodes(graph, frozenset(scope), place)
-        own = self.initializers(graph, lambda _, array: constant(array))
+        own = self.initializers(graph, lambda _, array: constant(array), scope)
         scope.update({name: value for name, value in own.items() if name not in scope})
         for number, node in nodes:
             with nullcontext() if place else inheriting((line_of(node, number),)):

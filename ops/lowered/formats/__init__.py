@@ -50,6 +50,20 @@ Packed = tuple["Format", tuple[np.ndarray, ...]]
 """A format, and the arrays of a matrix in it."""
 
 
+_COUNTED = 1 << 16
+"""Numbers of a matrix whose zeros are counted at once."""
+
+
+def has_more_nonzeros(w: np.ndarray, most: float) -> bool:
+    """Whether more than `most` numbers of a matrix are not zero; rows are counted until that is known."""
+    found, step = 0, max(1, _COUNTED // max(1, w.shape[1]))
+    for row in range(0, len(w), step):
+        found += int(np.count_nonzero(w[row : row + step]))
+        if found > most:
+            return True
+    return False
+
+
 class Format:
     """The base of formats, whose subclasses are records.
 

@@ -16,7 +16,7 @@ from ....graph import TensorType, Variable
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from . import SINGLE, Format, Packed, Stored, require_indices, require_vectors
+from . import SINGLE, Format, Packed, Stored, has_more_nonzeros, require_indices, require_vectors
 
 DEPTH = 1024
 """Rows of a part: COLUMN_DEPTH of sparse_columns.c."""
@@ -54,7 +54,7 @@ class SparseColumns(Format):
         if not target.picks_in_registers or w.shape[0] < limits.column_rows or w.size < limits.sparse_numbers:
             return None
         share = limits.column_shares[any(n != 1 for n in x.shape[:-1])]
-        if np.count_nonzero(w) > share * w.size:
+        if has_more_nonzeros(w, share * w.size):
             return None
         rows, columns = w.shape
         own = cls(rows, columns, lanes)

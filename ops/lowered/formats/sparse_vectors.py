@@ -16,7 +16,7 @@ from ....graph import TensorType, Variable
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from . import REAL, Format, Packed, Stored, require_indices, require_vectors
+from . import REAL, Format, Packed, Stored, has_more_nonzeros, require_indices, require_vectors
 
 
 @record
@@ -45,7 +45,7 @@ class SparseVectors(Format):
         limits, lanes = current().limits.products, current().vector // ITEMS[x.dtype]
         if lanes < 2 or w.size < limits.sparse_numbers or w.shape[1] < lanes:
             return None
-        if np.count_nonzero(w) > limits.sparse_share * w.size:
+        if has_more_nonzeros(w, limits.sparse_share * w.size):
             return None
         rows, columns = w.shape
         own = cls(rows, columns, lanes)

@@ -15,7 +15,7 @@ from ....graph import TensorType
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from . import SINGLE, Format, Packed, Stored
+from . import SINGLE, Format, Packed, Stored, has_more_nonzeros
 
 GROUP, KEPT, BLOCK = 4, 2, 16
 """Numbers per group, stored numbers per group, and numbers per block, whose places fill one word."""
@@ -98,7 +98,7 @@ def has_two_of_four(w: np.ndarray) -> bool:
     """Whether at most two of each four numbers of a column, counted from its first, are not zero."""
     rows, columns = w.shape
     whole = rows // GROUP
-    if np.count_nonzero(w) > KEPT * (whole + 1) * columns:  # far faster than to look at each four
+    if has_more_nonzeros(w, KEPT * (whole + 1) * columns):  # far faster than to look at each four
         return False
     counts = np.count_nonzero(w[: whole * GROUP].reshape(whole, GROUP, columns), axis=1)
     return bool((counts <= KEPT).all() and (np.count_nonzero(w[whole * GROUP :], axis=0) <= KEPT).all())

@@ -18,7 +18,7 @@ import numpy as np
 
 from .... import ops as T
 from ....graph import Constant, Variable
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import constant, own_constant
 from ....ops.elementwise.records import Pointwise, add
 from ....ops.lowered.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks, fits_within
 from ....ops.networks.convolution import Convolution
@@ -99,7 +99,7 @@ def fits_blocks(outputs: int, channels: int, size: int) -> bool:
 
 
 def fits_groups(groups: int, outputs: int, each: int, size: int) -> bool:
-    """Whether the outputs of a group, sums of `each` channels, fill half of a vector, or those of several a whole one."""
+    """Whether the outputs of a group, sums of `each` channels, fill half of a vector, or those of several a block."""
     is_wide = 2 * (outputs // groups) >= size and groups * each <= MOST_LISTED
     return groups == 1 or is_wide or fits_within(groups, outputs, each, size)
 
@@ -217,7 +217,7 @@ def with_packed(op: BlockedConvolution, x: Variable, w: Constant, bias: Constant
     """Return a convolution with constant kernels packed as `op` reads them; zeros fill the last block of biases."""
     numbers = np.zeros(-(-w.data.shape[0] // op.size) * op.size, bias.dtype)
     numbers[: bias.data.size] = bias.data
-    laid = constant(op.packed(w.data, x.ndim == 5))
+    laid = own_constant(op.packed(w.data, x.ndim == 5))
     return replace(op, weights=w.data.shape)(x, laid, constant(numbers))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import partial
 
 from ....graph import Apply, Constant, Op, Variable
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import own_constant
 from ....ops.linalg.blas import Dot, Dot22, MatMul
 from ....ops.lowered.formats import Format, PackedProduct, formats
 from ....ops.lowered.formats.panels import Panels
@@ -41,7 +41,7 @@ def in_panels(node: Node) -> tuple[Variable, ...] | None:
     if form is None or not isinstance(w, Constant):
         return None
     (panels,) = form.packed(w.data)
-    return over_panels(node, form, constant(panels)).outputs
+    return over_panels(node, form, own_constant(panels)).outputs
 
 
 def over_panels(node: Node, form: Panels, panels: Variable) -> Apply:
@@ -97,7 +97,7 @@ def packed(kind: type[Format], node: Node) -> Variable | None:
     if found is None:
         return None
     form, stored = found
-    return PackedProduct(form)(x, *map(constant, stored))
+    return PackedProduct(form)(x, *map(own_constant, stored))
 
 
 def packing() -> list[Rule]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ....graph import Constant, Variable
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import constant, own_constant
 from ....ops.elementwise.exponential import coarse_erfc, erfc
 from ....ops.elementwise.records import from_bfloat16, mul
 from ....ops.elementwise.records import to_bfloat16 as to_bits
@@ -115,7 +115,7 @@ def product(a: Variable, b: Variable) -> Variable | None:
     lanes = target.vector // ITEMS["float32"]
     form = Bfloats(depth, outputs, lanes, target.panel)
     bits = b.data if b.dtype == "uint16" else to_bfloat16(b.data)
-    return PackedProduct(form)(a, *map(constant, form.packed(bits)))
+    return PackedProduct(form)(a, *map(own_constant, form.packed(bits)))
 
 
 def stored_product(node: Node) -> Variable | None:
@@ -149,7 +149,7 @@ def convolution_of_pairs(node: Node) -> Variable | None:
     made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups, op.own)
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
-    return made(bits, constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+    return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
 
 
 def attention_of_pairs(node: Node) -> Variable | None:

@@ -11,7 +11,7 @@ from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.build.compilation import compile_text
 from arignote.cbackend.build.loading import load_library
 from arignote.cbackend.build.toolchain import Toolchain
-from arignote.cbackend.cache.entry import Kind, pack
+from arignote.cbackend.cache.entry import Kind, footer
 from arignote.cbackend.cache.machine import this_machine
 from arignote.cbackend.cache.store import Cache
 
@@ -44,7 +44,7 @@ def crowd(cache: Cache, count: int) -> None:
     assert folder is not None
     for _ in range(count):
         key = chance.randbytes(32)
-        (folder / f"{key.hex()}.so").write_bytes(pack(Kind.LIBRARY, key, key, machine))
+        (folder / f"{key.hex()}.so").write_bytes(key + footer(Kind.LIBRARY, key, [key], machine))
 
 
 def run(full: bool) -> list[Row]:

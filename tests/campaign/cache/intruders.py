@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from arignote.cbackend.cache.entry import Kind, pack
+from arignote.cbackend.cache.entry import Kind, footer
 from arignote.cbackend.cache.folder import BAD, ENTRIES, WORK, find_cache_folder
 from arignote.cbackend.cache.machine import this_machine
 from arignote.cbackend.cache.store import GROWTH, Cache
@@ -82,12 +82,12 @@ def forgeries(trials: Trials, top: Path, count: int) -> None:
     for number in range(count):
         forged = PAYLOAD[:-1] + bytes([chance.randrange(255)])
         made = (
-            pack(Kind.LIBRARY, key, forged, machine),
-            pack(Kind.LIBRARY, key, forged, machine, chance.randbytes(64)),
-            forged + genuine[len(PAYLOAD) :],
-            pack(Kind.LIBRARY, key, forged, machine)[:-32] + genuine[-32:],
+            footer(Kind.LIBRARY, key, [forged], machine),
+            footer(Kind.LIBRARY, key, [forged], machine, chance.randbytes(64)),
+            genuine[len(PAYLOAD) :],
+            footer(Kind.LIBRARY, key, [forged], machine)[:-32] + genuine[-32:],
         )[number % 4]
-        path.write_bytes(made)
+        path.write_bytes(forged + made)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             trials.check(cache.load(Kind.LIBRARY, key) is None, f"forgery {number} was accepted")

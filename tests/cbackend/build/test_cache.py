@@ -22,7 +22,7 @@ from arignote.cbackend.build.compiler_process import CompileError
 from arignote.cbackend.build.work_folder import in_work_folder
 from arignote.cbackend.cache import machine
 from arignote.cbackend.cache import store as cache_module
-from arignote.cbackend.cache.entry import DamagedError, ForeignError, Kind, pack, unpack
+from arignote.cbackend.cache.entry import DamagedError, ForeignError, Kind, footer, unpack
 from arignote.cbackend.cache.files import opened_folder, read_whole
 from arignote.cbackend.cache.folder import BAD, ENTRIES, WORK, find_cache_folder
 from arignote.cbackend.cache.machine import Machine
@@ -34,12 +34,23 @@ KEY, OTHER = bytes(range(32)), bytes(32)
 MACHINE = Machine(b"m" * 8, 0b1011)
 PAYLOAD = bytes(range(256)) * 20
 
+
+def pack(kind, key, payload, machine, secret=b""):
+    """The bytes of an entry."""
+    return payload + footer(kind, key, (payload,), machine, secret)
+
+
 # ---- The format ----------------------------------------------------------------------------------------------------
 
 
 def test_entry_round_trip():
     assert unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), Kind.LIBRARY, KEY, MACHINE) == PAYLOAD
     assert unpack(pack(Kind.RECORD, KEY, b"", MACHINE), Kind.RECORD, KEY, MACHINE) == b""
+
+
+def test_a_payload_in_parts_is_one_payload():
+    parts = (PAYLOAD[:7], memoryview(PAYLOAD)[7:70], b"", PAYLOAD[70:])
+    assert footer(Kind.RECORD, KEY, parts, MACHINE) == footer(Kind.RECORD, KEY, (PAYLOAD,), MACHINE)
 
 
 @pytest.mark.parametrize(("kind", "key"), [(Kind.RECORD, KEY), (Kind.LIBRARY, OTHER)])
