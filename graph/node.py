@@ -106,7 +106,7 @@ class Constant(Variable):
         """
         if self._key is None:
             if self.data.nbytes > _LARGE:
-                bits = hashlib.sha256(np.ascontiguousarray(self.data).reshape(-1).view(np.uint8)).digest()
+                bits = hashlib.sha256(np.ascontiguousarray(self.data).reshape(-1).view(np.uint8).data).digest()
             else:
                 bits = self.data.tobytes()
             self._key = (self.type.dtype, self.data.shape, bits)

@@ -68,7 +68,7 @@ def keep(
     head = json.dumps(reported).encode()
     parts: list[bytes | memoryview] = [head, b" " * (-(len(head) + 1) % ALIGNED), b"\n"]
     for c in interface.constants:
-        bits = memoryview(np.ascontiguousarray(c).reshape(-1).view("uint8"))
+        bits = np.ascontiguousarray(c).reshape(-1).view("uint8").data
         parts += (bits, bytes(-len(bits) % ALIGNED))
     return cache.store(Kind.RECORD, key, parts) is not None
 

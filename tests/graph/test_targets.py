@@ -190,6 +190,7 @@ BOUNDS = {
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/arithmetic.py": {"FAILED"},  # no length
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
+    "cbackend/program/planners/block_layout.py": {"_MOST_SHUFFLED"},
     "cbackend/program/planners/epilogue.py": {"MAX_ARRAYS"},
     "cbackend/program/planners/pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.

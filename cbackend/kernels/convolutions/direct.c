@@ -151,13 +151,17 @@ INLINE void find_columns(const int columns, const ag_convolution *of, const tile
 INLINE void sum_columns(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
                         vector sums[][TILE_VECTORS])
 {
-    /* If channels are not adjacent, the adjacent numbers are those of a row of the kernel. */
-    const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom
-                        && of->dilation[1] == 1 && of->x_strides[3] == 1;
+    /* If channels are not adjacent, one loop reads a row of the kernel, or all channels of a kernel of one position. */
+    const i32 is_alone = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom;
+    const i32 by_channels = is_alone && of->kernel[0] * of->kernel[1] == 1 && at->top < at->bottom;
+    const i32 by_rows = is_alone && !by_channels && of->dilation[1] == 1 && of->x_strides[3] == 1;
     const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
+    const i64 between = by_channels ? of->x_strides[1] : 1, last = by_channels ? at->first + 1 : at->last;
+    const i64 lines = by_channels ? at->lines * (at->last - at->first) : at->lines;
     const char *ahead = at->ahead;
-    for (i64 b = at->first; b < at->last; b++) {
-        const i64 deep = at_most(of->block, of->channels - b * of->block), channels = by_rows ? of->kernel[1] : deep;
+    for (i64 b = at->first; b < last; b++) {
+        const i64 deep = at_most(of->block, of->channels - b * of->block);
+        const i64 channels = by_channels ? at->last - at->first : by_rows ? of->kernel[1] : deep;
         const REAL *w = at->w + (b * of->block * rows + at->top * deep) * of->kernel[1] * at->width;
         for (i64 i = at->top; i < at->bottom; i++)
             for (i64 j = 0; j < positions; j++) {
@@ -168,10 +172,11 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                              shift, from);
                 if (i < at->above || i >= at->below)
                     for (int p = 0; p < columns; p++) from[p] = at->zeros;
-                if (at->lines)
-                    for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
+                if (lines)
+                    for (i64 line = 0; line < lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
+                i64 c = 0;
 #pragma GCC unroll 1
-                for (i64 c = 0; c < channels; c++, w += at->width) {
+                for (i64 left = channels; left > 0; left--, c += between, w += at->width) {
                     vector right[TILE_VECTORS];
 #pragma GCC unroll 4
                     for (int v = 0; v < vectors; v++) {

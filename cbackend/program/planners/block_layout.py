@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ....graph import Apply
@@ -10,6 +11,9 @@ from ..outcome import Outcome
 from ..planner import Planner
 from ..program import Array, Lengths
 from .windows import window_counts
+
+_MOST_SHUFFLED = 8
+"""The most groups of a shuffle that are copied one by one."""
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -24,29 +28,41 @@ def plan_to_blocks(p: Planner, node: Apply) -> None:
 
 
 def plan_from_blocks(p: Planner, node: Apply) -> None:
-    """Plan copies that make the positions of each channel adjacent; a last, partial block is copied on its own."""
-    (x,), channels = p.inputs_of(node), node.op.channels  # type: ignore[attr-defined]
+    """Plan copies that make the positions of each channel adjacent; parts of blocks are copied on their own.
+
+    The channels of a group of a shuffle go to every `shuffle`-th place.
+    """
+    (x,), channels, shuffle = p.inputs_of(node), node.op.channels, node.op.shuffle  # type: ignore[attr-defined]
     size = node.inputs[0].type.shape[4] or 1
     (n, count, *positions, _), (image, block, *along, lane) = x.lengths, x.strides
     p.guard("equal", count, -(-channels // size), failure=Outcome.LENGTHS, axis=1)
     result = p.result(node.out, (n, channels, *positions))
     first, next_channel, *steps = p.strides(result.lengths)
-    for start, width in ((0, size), (channels // size * size, channels % size)):
-        blocks = channels // size if width == size else 1
-        if not blocks or not width:
-            continue
-        lengths = (n, blocks, width, *positions)
-        to = (first, p.product((size, next_channel)), next_channel, *steps)
-        target = p.view(result, lengths, to, p.product((start, next_channel)))
-        source = p.view(x, lengths, (image, block, lane, *along), p.product((start // size, block)))
-        p.copy(target, source)
+    to = (first, p.product((size * shuffle, next_channel)), p.product((shuffle, next_channel)), *steps)
+    for group in range(shuffle):
+        begin = group * channels // shuffle
+        for start, blocks, width in _runs(begin, (group + 1) * channels // shuffle, size):
+            lengths, place = (n, blocks, width, *positions), (start - begin) * shuffle + group
+            target = p.view(result, lengths, to, p.product((place, next_channel)))
+            begins = p.sum((p.product((start // size, block)), p.product((start % size, lane))))
+            p.copy(target, p.view(x, lengths, (image, block, lane, *along), begins))
+
+
+def _runs(start: int, end: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the first channel, the number of blocks and the width of each run of equal parts of blocks."""
+    while start < end:
+        within = start % size
+        blocks = 1 if within else max(1, (end - start) // size)
+        width = min(size - within, end - start)
+        yield start, blocks, width
+        start += blocks * width
 
 
 def has_copy(node: Apply) -> bool:
     """Whether C copies channels into blocks, or out of them: blocks of a known size, which the channels fill."""
     op = node.op
     if isinstance(op, FromBlocks):
-        return op.shuffle == 1 and bool(node.inputs[0].type.shape[4])
+        return op.shuffle <= _MOST_SHUFFLED and bool(node.inputs[0].type.shape[4])
     channels = node.inputs[0].type.shape[1]
     return bool(op.size) and channels is not None and channels % op.size == 0  # type: ignore[attr-defined]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.blocked import SPREAD, BlockedConvolution, FromBlocks
+from arignote.ops.lowered.blocked import SPREAD, BlockedConvolution, FromBlocks, in_blocks
 from arignote.ops.networks.weights import (
     pack_groups,
     pack_listed,
@@ -238,6 +238,34 @@ def test_a_shuffle_and_the_one_that_undoes_it():
         assert (mixed == plain[:, shuffled(12, 3)]).all() and (expanded == mixed).all()
     with pytest.raises(ValueError, match="from_blocks: 12 channels do not form 5 groups"):
         FromBlocks(12, 5)(x)
+
+
+@pytest.mark.parametrize(("channels", "mixed", "size"), [(116, 2, 16), (60, 3, 16), (6, 2, 16), (40, 5, 4), (27, 9, 8)])
+def test_shuffled_channels_are_copied_by_groups(channels, mixed, size):
+    """Groups that begin and end inside of blocks; more than eight are gathered."""
+    op, shape = FromBlocks(channels, mixed), (2, -(-channels // size), 5, 7, size)
+    known, unknown = T.tensor("x", "float32", shape), T.tensor("y", "float32", (None, shape[1], None, None, size))
+    f = ag.function([known, unknown], [op(known), op(unknown)])
+    value = numbers(*shape)
+    (expected,) = op.evaluate(value)
+    for found in f(value, value):
+        assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(("channels", "padding", "stride"), [(58, 0, 1), (7, 1, 2), (200, 0, 2)])
+def test_pointwise_convolutions_read_channels_as_they_are(channels, padding, stride):
+    """Of channels that are not in blocks: the same sums, in the same order, as from blocks."""
+    w = numbers(40, channels, 1, 1)
+    x = T.tensor("x", "float32", (2, channels, 11, 9))
+    y = conv(x, w, padding=padding, stride=stride)
+    f = ag.function([x], y)
+    op = BlockedConvolution((stride, stride), (1, 1), ((padding, padding),) * 2, 8, 2)
+    blocks = T.tensor("b", "float32", (2, -(-channels // 8), 11, 9, 8))
+    g = ag.function([blocks], FromBlocks(40)(op(blocks, T.constant(w), T.constant(numbers(40) * 0))))
+    value = numbers(*x.type.shape)
+    assert "to_blocks" not in names(f) and "convolution" not in names(f)
+    np.testing.assert_allclose(f(value), g(in_blocks(value, 8)), rtol=0, atol=2e-5)
+    np.testing.assert_allclose(f(value), ag.function([x], y, mode="NUMPY")(value), rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize(("outputs", "channels", "mixed"), [(18, 9, 1), (18, 9, 3), (16, 8, 1)])
