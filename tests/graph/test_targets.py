@@ -137,7 +137,7 @@ BOUNDS = {
     },
     "ops/special/functions.py": {"_SQUARES"},
     "ops/special/scalars.py": {"FEW"},
-    "ops/special/hypergeometric.py": {"MOST_TERMS"},
+    "ops/special/hypergeometric.py": {"MOST_TERMS", "MOST_PARAMETER", "NEAR_INTEGER"},
     "ops/special/gammas.py": {
         "LOG_GAMMA_SERIES", "TEMME_0", "TEMME_1", "TEMME_2", "TEMME_3", "TEMME_4", "TEMME_5", "TEMME_6", "TEMME_7",
         "TEMME_8", "TEMME_9", "ZETA_TAIL",
