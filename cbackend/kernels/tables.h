@@ -21,6 +21,7 @@ typedef struct ag_blas {
     void (*convolution_pair)(const struct ag_runtime *rt, const ag_convolution_pair *of);
     void (*convolution_pool)(const struct ag_runtime *rt, const ag_convolution_pool *of);
     void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *of);
+    i32 (*cholesky_gradient)(const struct ag_runtime *rt, const ag_cholesky_gradient *of);
     void (*pooling)(const struct ag_runtime *rt, const ag_pooling *of);
     void (*channel_sums)(const struct ag_runtime *rt, const ag_channel_sums *of);
     void (*product)(const struct ag_runtime *rt, const ag_product *of);

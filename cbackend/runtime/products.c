@@ -24,6 +24,7 @@
 #include "../kernels/products/vectors.c"
 #include "../kernels/convolutions/windows.c"
 #include "../kernels/attention/attention.c"
+#include "../kernels/linear_algebra/cholesky_gradient.c"
 #include "../kernels/sparse/sparse.c"
 #include "../kernels/sampling/sampling.c"
 #include "../kernels/slots.h"

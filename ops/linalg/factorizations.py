@@ -1,6 +1,7 @@
 """Factorizations of matrices, batched over leading axes, with NumPy's results.
 
     Cholesky()(a)           l, lower triangular with a positive diagonal: a = l @ l^H; reads the lower triangle
+    CholeskyGradient()(l, g)   the cotangent of a, given that of l
     QR(mode)(a)             q, r: a = q @ r; r alone for mode "r"
     Eigh()(a)               w, v: a = v @ diag(w) @ v^H, w ascending; reads the lower triangle
     SVD(full_matrices)(a)   u, s, vh: a = u @ diag(s) @ vh, s descending
@@ -14,18 +15,21 @@ Decomposition (2016).  Where only a triangle of a Hermitian matrix is read, so i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable, dims
 from ...record import record
+from ..control.batching import repeat_operands
+from ..core.backward import pull_back_to
 from ..core.checks import describe
 from ..core.namespace import T, classes
 from ..core.tensor import HostOp, TensorVariable
 from .limits import quotient, rates, size_of
 from .matrix_ops import MatrixOp, adjoint, lower_half, of_numbers, on_columns, product, real_dtype
-from .solving import SolveTriangular
+from .solving import SolveTriangular, substituted
 
 
 @record(repr=False)
@@ -53,11 +57,52 @@ class Cholesky(MatrixOp):
         (g,), factor = cotangents, node.out
         if g is None:
             return [None]
-        inner = lower_half(product(adjoint(factor), g))
-        upper = SolveTriangular(lower=False)
-        left = upper(adjoint(factor), inner)  # l^-H inner
-        whole = adjoint(upper(adjoint(factor), adjoint(left)))  # l^-H inner l^-1
-        return [lower_half(T.add(whole, adjoint(whole)))]
+        return [CholeskyGradient()(factor, g)]
+
+
+@record(repr=False)
+class CholeskyGradient(MatrixOp):
+    """`cholesky_gradient(l, g)`: the cotangent of the lower triangle of a = l @ l^H, given the cotangent g of l.
+
+    Only lower triangles are read.  It costs about twice as much as the factorization.  Raises LinAlgError for a zero
+    on the diagonal of l.  Source: Murray (2016), section 4.
+    """
+
+    name = "cholesky_gradient"
+    fallible = True
+    batching: ClassVar[Callable[..., Any]] = repeat_operands
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        factor, (l, g) = self.square(inputs, 2), inputs
+        pairs = zip(factor.shape, g.type.shape, strict=False)
+        if l.ndim != g.ndim or any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            raise TypeError(f"{self.name} takes matrices of one shape, got {describe(l)} and {describe(g)}")
+        return (factor,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        l, g = (np.tril(v) for v in values)
+        upper, half = np.conj(np.swapaxes(l, -1, -2)), np.eye(l.shape[-1], dtype=bool)
+        with np.errstate(all="ignore"):
+            inner = np.tril(upper @ g)
+            left = substituted(upper, np.where(half, inner.real / 2, inner), lower=False)
+            whole = substituted(upper, np.conj(np.swapaxes(left, -1, -2)), lower=False)
+            folded = np.tril(whole + np.conj(np.swapaxes(whole, -1, -2)))
+            return (np.where(half, folded.real / 2, folded).astype(l.dtype, copy=False),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [_by_products(*node.inputs)], cotangents)
+
+
+def _by_products(factor: Variable, g: Variable) -> TensorVariable:
+    """Return the meaning of `CholeskyGradient`: l^-H lower_half(l^H g) l^-1, folded onto the lower triangle."""
+    inner = lower_half(product(adjoint(factor), g))
+    upper = SolveTriangular(lower=False)
+    left = upper(adjoint(factor), inner)
+    whole = adjoint(upper(adjoint(factor), adjoint(left)))
+    return lower_half(T.add(whole, adjoint(whole)))
 
 
 @record(repr=False)

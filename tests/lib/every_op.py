@@ -72,6 +72,7 @@ ZOO = [
     T.Check("expected {{}} or 'so', got {0}", "IndexError")(X, A > 0, K),
     T.add(X, Y, 1.0), stages()(X), T.Assembled(FunctionGraph([P := T.matrix("p")], [T.concatenate([P * 2, P])]))(X),
     T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.ByPhase()(X, Y), T.linalg.cholesky(X),
+    T.CholeskyGradient()(X, Y),
     T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
     T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), T.Cofactors()(X), *T.linalg.slogdet(X), *T.linalg.eigh(X),
     T.linalg.eigvalsh(X), *T.linalg.eig(X),

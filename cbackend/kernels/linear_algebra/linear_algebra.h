@@ -40,6 +40,18 @@ typedef struct ag_cholesky {
     void *l;              /* contiguous */
 } ag_cholesky;
 
+/* The cotangent of the lower triangle of a = l @ l^H, given that of l, for each place of a batch. */
+typedef struct ag_cholesky_gradient {
+    i32 rank;             /* elements of batch */
+    const i64 *batch;     /* lengths of the axes of the batch */
+    i64 n;                /* rows and columns */
+    const void *l;
+    const i64 *l_strides;
+    const void *g;        /* the cotangent of l */
+    const i64 *g_strides;
+    void *x;              /* contiguous */
+} ag_cholesky_gradient;
+
 /* The signs of the determinants of a[n, n], and the logarithms of their moduli. */
 typedef struct ag_slogdet {
     i32 rank;             /* elements of batch */

@@ -8,14 +8,14 @@ from typing import Any
 from ....graph import Apply
 from ....ops.elementwise.records import Cast, exp, mul
 from ....ops.linalg.determinants import Det, SlogDet
-from ....ops.linalg.factorizations import Cholesky
+from ....ops.linalg.factorizations import Cholesky, CholeskyGradient
 from ....ops.linalg.matrix_ops import adjoint
 from ....ops.linalg.solving import Inverse, Solve, SolveTriangular
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.planners.batches import batch_of, batch_strides
 from ...program.program import Array
-from .spec import CHOLESKY, SLOGDET, SOLVE, SOLVE_TRIANGULAR
+from .spec import CHOLESKY, CHOLESKY_GRADIENT, SLOGDET, SOLVE, SOLVE_TRIANGULAR
 
 
 def plan_solve(p: Planner, node: Apply) -> None:
@@ -43,6 +43,17 @@ def plan_inverse(p: Planner, node: Apply) -> None:
 
 def plan_cholesky(p: Planner, node: Apply) -> None:
     p.run(CHOLESKY, node.out.dtype, **_square(p, node), l=_like_a(p, node))
+
+
+def plan_cholesky_gradient(p: Planner, node: Apply) -> None:
+    n = _square(p, node)["n"]
+    factor, g = p.inputs_of(node)
+    for axis, (mine, theirs) in enumerate(zip(factor.lengths, g.lengths, strict=True)):
+        p.guard("equal", mine, theirs, failure=Outcome.LENGTHS, axis=axis)
+    p.run(
+        CHOLESKY_GRADIENT, node.out.dtype, batch=factor.lengths[:-2], n=n, l=factor, l_strides=factor.strides, g=g,
+        g_strides=g.strides, x=_like_a(p, node),
+    )  # fmt: skip
 
 
 def plan_slogdet(p: Planner, node: Apply) -> None:
@@ -88,6 +99,7 @@ PLANNERS = {
     SolveTriangular: plan_solve_triangular,
     Inverse: plan_inverse,
     Cholesky: plan_cholesky,
+    CholeskyGradient: plan_cholesky_gradient,
     SlogDet: plan_slogdet,
     Det: plan_det,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import READ, SOLVERS, WRITE, Field, KernelSpec, Work, array, batch, flag, length, strided
+from .. import PRODUCTS, READ, SOLVERS, WRITE, Field, KernelSpec, Work, array, batch, flag, length, strided
 
 
 def _of_matrices(*fields: Field) -> tuple[Field, ...]:
@@ -41,6 +41,13 @@ SPECS = (
         "l[n, n], lower triangular, of a = l @ l^H for each place of a batch; the upper triangle of a is not read.",
         _of_matrices(array("l", WRITE, "contiguous")),
         SOLVERS, "cholesky_batch", fails=("NOT_POSITIVE_DEFINITE",), work=lambda c: (Work(1, (*c.a.lengths, c.n), 3),),
+    ),
+    CHOLESKY_GRADIENT := KernelSpec(
+        "cholesky_gradient",
+        "The cotangent of the lower triangle of a = l @ l^H, given that of l, for each place of a batch.",
+        (batch(), length("n", "rows and columns"), *strided("l", READ), *strided("g", READ, "the cotangent of l"),
+         array("x", WRITE, "contiguous")),
+        PRODUCTS, "pull_back_cholesky", fails=("MEMORY", "SINGULAR"), work=lambda c: (Work(2, (*c.x.lengths, c.n), 3),),
     ),
     SLOGDET := KernelSpec(
         "slogdet",

@@ -23,7 +23,7 @@ from ....graph import Apply, Constant, Op, Variable, dims_of
 from ....ops.elementwise.records import Elementwise, add, conj, identity, mul, neg, sub
 from ....ops.linalg.assumptions import Assume
 from ....ops.linalg.blas import Dot, Dot22, MatMul
-from ....ops.linalg.factorizations import QR, SVD, Cholesky, Eigh
+from ....ops.linalg.factorizations import QR, SVD, Cholesky, CholeskyGradient, Eigh
 from ....ops.linalg.solving import Inverse
 from ....ops.shapes.creation import Eye
 from ....ops.shapes.diagonals import DiagonalMatrix, Triangle
@@ -158,6 +158,10 @@ def _cholesky(node: Apply, facts: Facts) -> tuple[Structure, ...]:
     return (_S.LOWER | _S.POSITIVE_DIAGONAL,)
 
 
+def _cholesky_gradient(node: Apply, facts: Facts) -> tuple[Structure, ...]:
+    return (_S.LOWER,)
+
+
 def _qr(node: Apply, facts: Facts) -> tuple[Structure, ...]:
     return (_S.UPPER,) if len(node.outputs) == 1 else (_S.ORTHOGONAL, _S.UPPER)
 
@@ -248,6 +252,7 @@ def _scaled(node: Apply, facts: Facts) -> Structure:
 _INFERENCES: dict[type[Op], Inference] = {
     Assume: _assume,
     Cholesky: _cholesky,
+    CholeskyGradient: _cholesky_gradient,
     QR: _qr,
     Eigh: _eigh,
     SVD: _svd,

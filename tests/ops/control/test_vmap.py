@@ -112,6 +112,7 @@ CASES = {
     "solve_triangular": (lambda x, y: T.linalg.solve_triangular(x, y, lower=True), [(M, (3, 3)), (F, (3, 2))]),
     "inv and det": (lambda x: T.linalg.inv(x) * T.linalg.det(x), [(M, (3, 3))]),
     "cholesky": (T.linalg.cholesky, [(M, (3, 3))]),
+    "cholesky_gradient": (T.CholeskyGradient(), [(M, (3, 3)), (F, (3, 3))]),
     "slogdet": (lambda x: T.linalg.slogdet(x)[1], [(M, (3, 3))]),
     "eigvalsh": (T.linalg.eigvalsh, [(M, (3, 3))]),
     "svdvals": (T.linalg.svdvals, [(F, (3, 2))]),

@@ -248,6 +248,7 @@ def test_the_table_has_every_op_on_matrices():
              "SVD": "svd, equal", "Eigh": "eigh, equal", "Eigvalsh": "eigvalsh, equal", "Eig": "eig, equal",
              "Eigvals": "eig, equal", "Det": "det of rank n - 1", "Cofactors": "det of rank n - 1",
              "SlogDet": "slogdet", "QR": "qr", "Cholesky": "cholesky", "Solve": "solve",
+             "CholeskyGradient": "cholesky",
              "SolveTriangular": "solve_triangular", "Exponential": "expm", "SquareRoot": "sqrtm, equal",
              "Logarithm": "logm, equal", "Polar": "polar, equal", "LU": "lu", "Sylvester": "solve_sylvester",
              "SolveBanded": "solve_banded", "ContinuousRiccati": "solve_continuous_are",

@@ -115,6 +115,23 @@ def test_batches(dtype):
         near(f(x, y), outputs, [a, b], x, y)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gradients_of_cholesky(dtype):
+    """In panels, the last of which may be narrow; what lies above the diagonals is not read."""
+    l, g = shaped(3, dtype, "l"), shaped(3, dtype, "g")
+    outputs = [T.CholeskyGradient()(l, g)]
+    f = compiled([l, g], outputs)
+    for shape in [(2, 70, 70), (1, 32, 32), (1, 33, 33), (3, 4, 4), (1, 0, 0), (0, 3, 3)]:
+        factor, cotangent = np.linalg.cholesky(hermitian(shape, dtype)), matrices(shape, dtype, 1)
+        (found,) = f(factor, cotangent)
+        near([found], outputs, [l, g], factor, cotangent)
+        noise = np.triu(np.full(shape, np.nan, dtype), 1)
+        (again,) = f(*(np.asarray(v + noise, order="F") for v in (factor, cotangent)))
+        np.testing.assert_array_equal(found, again)
+    with pytest.raises(np.linalg.LinAlgError):
+        f(np.zeros((1, 3, 3), dtype), np.ones((1, 3, 3), dtype))
+
+
 def near(results, outputs, inputs, *values):
     wanted = T.evaluate(outputs, dict(zip(inputs, values)))
     for got, want, output in zip(results, wanted, outputs):

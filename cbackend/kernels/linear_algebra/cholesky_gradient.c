@@ -1,0 +1,144 @@
+/* The cotangent x of a, given the cotangent g of l, where a = l @ l^H: reverse mode of Cholesky's algorithm in panels of
+   columns, the last one first.  With w = x + x^H, which is known behind a panel, and d the block of l on the diagonal:
+
+       g[below]  -= w[below, behind] @ l[behind]
+       x[below]   = g[below] @ inv(d)
+       g[block]  -= x[below]^H @ l[below]
+       x[block]   = the same, column by column
+
+   w is built where x goes.  Source: Murray, Differentiation of the Cholesky Decomposition (2016), section 4.  There
+   each panel is subtracted from those before it; here a panel takes all that is behind it at once, in one product. */
+#pragma once
+#include "../products/batch.c"
+#include "../../driver/outcomes.h"
+
+enum { PANEL = 32 };
+
+#if COMPLEX
+#define CONJUGATE(x) conjugate_of(x)
+#define REAL_PART(x) __real__(x)
+INLINE T conjugate_of(T x)
+{
+    __imag__ x = -__imag__ x;
+    return x;
+}
+#else
+#define CONJUGATE(x) (x)
+#define REAL_PART(x) (x)
+#endif
+
+/* A place of the batch.  w: n by n; l, g: the panel of each from row `first` on, PANEL numbers apart. */
+typedef struct cholesky_place {
+    const ag_runtime *rt;
+    i64 n, first, width;
+    T *w, *l, *g;
+} cholesky_place;
+
+/* g[row..] -= w[row.., below] @ l[below] for `count` rows of the panel. */
+static void subtract_known(const cholesky_place *of, i64 row, i64 count)
+{
+    static const batched_product alone = {.rank = 0};
+    const product x = {.m = count,
+                       .n = of->width,
+                       .k = of->n - of->first - of->width,
+                       .alpha = -1,
+                       .beta = 1,
+                       .c = of->g + row * PANEL,
+                       .a = of->w + (of->first + row) * of->n + of->first + of->width,
+                       .b = of->l + of->width * PANEL,
+                       .a0 = of->n,
+                       .a1 = 1,
+                       .b0 = PANEL,
+                       .b1 = 1,
+                       .c0 = PANEL,
+                       .of = &alone};
+    if (count > 0 && x.k > 0) multiply_matrices(of->rt, &x);
+}
+
+/* w[below] = g[below] @ inv(d), and the same beside the block. */
+static void divide_rows(const cholesky_place *of)
+{
+    const i64 n = of->n, first = of->first;
+    for (i64 r = first + of->width; r < n; r++) {
+        T *const x = of->g + (r - first) * PANEL, *const to = of->w + r * n + first;
+        for (i64 j = of->width - 1; j >= 0; j--) {
+            const T *d = of->l + j * PANEL, solved = x[j] / d[j];
+            for (i64 i = 0; i < j; i++) x[i] -= MULTIPLY(solved, d[i]);
+            to[j] = solved, of->w[(first + j) * n + r] = CONJUGATE(solved);
+        }
+    }
+}
+
+/* The block of w on the diagonal, from the numbers of g in its place. */
+static void pull_back_block(const cholesky_place *of)
+{
+    const i64 n = of->n, width = of->width;
+    T *const w = of->w + of->first * (n + 1), column[PANEL];
+    for (i64 j = width - 1; j >= 0; j--) {
+        const T *d = of->l + j;
+        for (i64 i = j + 1; i < width; i++) column[i] = of->g[i * PANEL + j];
+        for (i64 s = j + 1; s < width; s++)
+            for (i64 i = j + 1; i < width; i++) column[i] -= MULTIPLY(CONJUGATE(w[s * n + i]), d[s * PANEL]);
+        REAL middle = REAL_PART(of->g[j * PANEL + j]);
+        for (i64 i = j + 1; i < width; i++) {
+            column[i] /= d[j * PANEL];
+            middle -= REAL_PART(MULTIPLY(CONJUGATE(column[i]), d[i * PANEL]));
+            w[i * n + j] = column[i], w[j * n + i] = CONJUGATE(column[i]);
+        }
+        w[j * n + j] = middle / d[j * PANEL];
+    }
+}
+
+/* Copy the columns of a panel, from the diagonal on. */
+static void copy_panel(const cholesky_place *of, T *to, const T *x, const i64 *strides)
+{
+    x += of->first * (strides[0] + strides[1]);
+    for (i64 r = 0; r < of->n - of->first; r++)
+        for (i64 j = 0; j < of->width; j++) to[r * PANEL + j] = x[r * strides[0] + j * strides[1]];
+}
+
+/* Return whether no number of the diagonal of l is 0. */
+static i32 pull_back_place(cholesky_place *of, const T *l, const i64 *ls, const T *g, const i64 *gs)
+{
+    const i64 n = of->n;
+    for (of->first = (n - 1) / PANEL * PANEL; of->first >= 0 && !of->rt->stopped(); of->first -= PANEL) {
+        of->width = at_most(PANEL, n - of->first);
+        copy_panel(of, of->l, l, ls);
+        copy_panel(of, of->g, g, gs);
+        for (i64 j = 0; j < of->width; j++)
+            if (of->l[j * (PANEL + 1)] == 0) return 0;
+        subtract_known(of, of->width, n - of->first - of->width);
+        divide_rows(of);
+        subtract_known(of, 0, of->width);
+        pull_back_block(of);
+    }
+    for (i64 r = 0; r < n; r++) {
+        of->w[r * (n + 1)] /= 2;
+        __builtin_memset(of->w + r * n + r + 1, 0, sizeof(T) * (unsigned long)(n - 1 - r));
+    }
+    return 1;
+}
+
+static i32 pull_back_cholesky(const ag_runtime *rt, const ag_cholesky_gradient *of)
+{
+    const i32 rank = of->rank;
+    const i64 n = of->n;
+    i64 count = n > 0;
+    for (i32 axis = 0; axis < rank; axis++) count *= of->batch[axis];
+    if (count <= 0) return 0;
+    T *const panels = rt->alloc(2 * (i64)sizeof(T) * n * PANEL);
+    if (!panels) return OUTCOME_MEMORY;
+    i32 regular = 1;
+    for (i64 at = 0; regular && at < count; at++) {
+        i64 l = 0, g = 0, left = at;
+        for (i32 axis = rank - 1; axis >= 0; left /= of->batch[axis--]) {
+            const i64 place = left % of->batch[axis];
+            l += place * of->l_strides[axis], g += place * of->g_strides[axis];
+        }
+        cholesky_place place = {rt, n, 0, 0, (T *)of->x + at * n * n, panels, panels + n * PANEL};
+        regular = pull_back_place(&place, (const T *)of->l + l, of->l_strides + rank, (const T *)of->g + g,
+                                  of->g_strides + rank);
+    }
+    rt->release(panels);
+    return regular ? 0 : OUTCOME_SINGULAR;
+}
