@@ -34,7 +34,7 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
     from_front = lower is None or not_negative(lower)
     to_back = upper is None or _negative(upper)
     if from_front and to_back:  # neither bound needs to be cut off: what they leave is negative if they cross
-        return greater(difference(dims.add(length, upper or 0), lower or 0), 0)
+        return _or_none(difference(dims.add(length, upper or 0), lower or 0))
     if upper is None and lower is not None and _negative(lower):
         return lesser(difference(0, lower), length)
     first = 0 if lower is None else cut_off(lower, length)
@@ -43,6 +43,14 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
         return None
     count = difference(last, first)
     return count if at_most(first, last) else greater(count, 0)
+
+
+def _or_none(count: Dim) -> Dim:
+    """Return a number of positions, or 0 if it is negative: of x[2:][3:] as of x[5:]."""
+    rest, number = dims.with_number(count)
+    if number < 0 and not isinstance(rest, int) and rest.kind == "maximum" and rest.args[1] == 0:
+        count = dims.add(rest.args[0], number)  # type: ignore[arg-type]
+    return greater(count, 0)
 
 
 def cut_off(bound: Dim, length: Dim) -> Dim | None:

@@ -119,8 +119,8 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
-    quantization.EXPANDED, byte_sums.FROM_CASTS,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, writing.JOINED, reductions.EXTREMA, joins.BY_PARTS,
+    pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
 READABLE = (
     *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,

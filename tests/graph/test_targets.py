@@ -41,6 +41,7 @@ BOUNDS = {
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
+    "optdb/rules/shapes/writing.py": {"MOST_ALONE"},
     "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
     "optdb/rules/search/prices.py": {"VIEW"},
     "optdb/rules/search/saturation.py": {"BETTER"},

@@ -175,6 +175,24 @@ WRITING = [
     ),
     ("local_inc_of_set_same_indices", add_part(put(A, x, n), y, n), put(A, x + y, n)),
     ("local_inc_of_set_same_indices", add_part(put(A, 0.0, n), y, n), put(A, y, n)),
+    (
+        "local_inc_of_inc_same_indices",
+        add_part(add_part(A, x, n), y, n),
+        put(A, add(A[n], x, y), n),
+    ),
+    (
+        "local_inc_of_neighbours",
+        add_part(add_part(x, T.exp(x)[1:], slice(1, None)), T.exp(x)[:-1], slice(None, -1)),
+        add_part(
+            add_part(
+                put(x, add(x[1:-1], T.exp(x)[1:][:-1], T.exp(x)[:-1][1:]), slice(1, -1)),
+                T.exp(x)[1:][maximum(length(x, 0) - 1, 1) - 1 :],
+                slice(maximum(length(x, 0) - 1, 1), None),
+            ),
+            T.exp(x)[:-1][:1],
+            slice(0, T.minimum(1, maximum(length(x, 0) - 1, 0))),
+        ),
+    ),
     ("local_set_of_read_same_indices", put(A, A[n], n), A),
     ("local_useless_inc_subtensor_alloc", add_part(A, Alloc()(s, n), k), add_part(A, s, k)),
     ("local_integer_add_of_write", I + add_part(-I, j, n), add_part(I + (-I), j, n)),

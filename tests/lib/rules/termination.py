@@ -7,6 +7,7 @@ from arignote.ops.lowered.blocked import BlockedConvolution
 from arignote.ops.networks.pooling import Pool
 from arignote.optdb import MergeOptimizer
 from arignote.optdb.rules.quantized.narrow import FORMATS, LAYERS
+from arignote.optdb.rules.shapes.writing import are_neighbours, same_positions
 
 FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
 
@@ -54,6 +55,13 @@ def unrounded(graph):
     """How many operands of products and convolutions are not numbers of 16 bits of some format."""
     layers = [node for node in merged(graph).order if isinstance(node.op, LAYERS)]
     return sum(not any(f.is_rounded(i) for f in FORMATS.values()) for node in layers for i in node.inputs[:2])
+
+
+def stacked(graph):
+    """How many additions to a part of an array follow another one to it, or to one that differs at its ends."""
+    adds = [node for node in merged(graph).order if node.op.name == "inc_subtensor" and not node.op.set]
+    pairs = [(node.inputs[0].owner, node) for node in adds if node.inputs[0].owner in adds]
+    return sum(same_positions(a, b) or are_neighbours(a, b) for a, b in pairs)
 
 
 def below(graph, name):
@@ -199,6 +207,9 @@ NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_bloc
 
 ROUNDED = {"local_bfloat16_operands", "local_float16_operands"}
 """Rules after which more operands of products and convolutions are rounded to 16 bits."""
+
+JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours"}
+"""Rules after which fewer additions to a part of an array follow one another."""
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
