@@ -8,6 +8,7 @@ Source: Griewank and Walther, Evaluating Derivatives, section 4.2 (overwritten v
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 from ...graph import Constant, FunctionGraph, Variable, leaves, same_shape
@@ -41,6 +42,12 @@ class Part(NamedTuple):
         """Return the part of an array; `known` has the image of each index."""
         return Subtensor(self.spec)(x, *(known.get(i, i) for i in self.indices))
 
+    def reads(self, body: FunctionGraph, x: Variable) -> list[Variable]:
+        """Return the reads of the part of an array in a body, whose value before a step is kept."""
+        reads = [user for user, _ in body.uses.get(x, ()) if user is not None and isinstance(user.op, Subtensor)]
+        same = [node for node in reads if node.op.spec == self.spec]  # type: ignore[attr-defined]
+        return [node.out for node in same if all(map(is_, node.inputs[1:], self.indices))]
+
     def restored(self, x: Variable, old: Variable, known: dict[Variable, Variable]) -> Any:
         """Return the array with an old value of the part."""
         return IncSubtensor(self.spec, set=True)(x, old, *(known.get(i, i) for i in self.indices))
@@ -61,6 +68,16 @@ def overwritten(op: Scan) -> dict[int, tuple[Part, ...]]:
         if all(p.indices and arrays.isdisjoint(leaves(p.indices)) for p in parts):
             found[k] = tuple(parts)
     return found
+
+
+def is_seen_by_its_step_alone(body: FunctionGraph, state: Variable, k: int, parts: Sequence[Part]) -> bool:
+    """Whether a step reads of a state no more than the one part that it writes."""
+    new, (part, *others) = body.outputs[k], parts
+    if others or new.owner is None or new.owner.inputs[0] is not state:
+        return False
+    known = {new, *part.reads(body, state), *part.reads(body, new)}
+    users = [user for v in (state, new) for user, _ in body.uses[v]]
+    return sum(user is None for user in users) == 1 and all(u is None or known.intersection(u.outputs) for u in users)
 
 
 def parts_changed(body: FunctionGraph, state: Variable, new: Variable) -> list[Part] | None:

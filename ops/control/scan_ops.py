@@ -360,7 +360,7 @@ class Backward:
         self.parts, self.kept = parts, kept
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
-        self.forward = forward
+        self.forward, self.outputs = forward, node.outputs
         n, self.sequences, self.firsts, others = self.op.parts(forward)  # type: ignore[attr-defined]
         self.others = list(others)
         self.totals: tuple[Variable | None, ...] = tuple(totals)
@@ -379,8 +379,10 @@ class Backward:
         rows = [*self.sequences, *(self._before(k) for k in range(states) if k not in self.parts)]
         leaves = [leaf for k, leaf in enumerate(leaves, -len(slices)) if k not in self.parts]
         after = {k: olds[k] for k in self.parts}
-        self._restore(given, olds, leaves, rows)
-        outputs = rebuild(self.body.outputs, given, lambda inner: _with_views_inside(inner).outputs)
+        reads = self._restore(given, olds, leaves, rows)
+        images = rebuild([*self.body.outputs, *reads], given, lambda inner: _with_views_inside(inner).outputs)
+        outputs, kept = images[: len(self.body.outputs)], images[len(self.body.outputs) :]
+        rows_of_reads = dict(zip(kept, reads.values(), strict=True))
         ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
         starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
         adjoints = [
@@ -402,11 +404,17 @@ class Backward:
         if self.alive is not None:
             leaves.append(TensorVariable(self.alive.type.with_shape(())))
             rows.append(self.alive)
-        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent, after)
+        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent, after, rows_of_reads)
 
-    def _restore(self, given: dict[Any, Any], olds: list[Any], leaves: list[Any], rows: list[Any]) -> None:
-        """Make states before a step of those after it, where the first loop has kept what a step overwrites."""
+    def _restore(
+        self, given: dict[Any, Any], olds: list[Any], leaves: list[Any], rows: list[Any]
+    ) -> dict[Variable, Variable]:
+        """Make states before a step of those after it, where the first loop has kept what a step overwrites.
+
+        Return what the body reads of them that is kept, with the rows of the kept values.
+        """
         number = len(self.body.outputs)
+        reads: dict[Variable, Variable] = {}
         for k, parts in self.parts.items():
             restored = olds[k]
             for part in parts:
@@ -416,11 +424,14 @@ class Backward:
                 leaves.append(TensorVariable(kept.type.with_shape(kept.type.shape[1:])))
                 indices = rebuild(part.indices, dict(given))
                 restored = part.restored(restored, leaves[-1], dict(zip(part.indices, indices, strict=True)))
+                reads.update((v, leaves[-1]) for v in part.reads(self.body, self.body.inputs[len(self.sequences) + k]))
             olds[k] = given[self.body.inputs[len(self.sequences) + k]] = restored
+        return reads
 
     def _applied(
         self, leaves: list[Any], rows: list[Any], slices: list[Any], olds: list[Any], adjoints: list[Any],
         starts: list[Any], outputs: list[Variable], sent: list[Any], after: dict[int, Any],
+        known: dict[Variable, Variable],
     ) -> list[Variable | None]:  # fmt: skip
         shared = [o for o in dict.fromkeys(self.others) if o.type.kind in "fc" and not isinstance(o, Constant)]
         wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
@@ -439,11 +450,11 @@ class Backward:
         read = [k for k, s in enumerate(slices) if found.get(s) is not None]
         values = [_row(found[slices[k]], slices[k]) for k in read]
         if after:
-            new = rebuild(new, written := overwriting.written_last(outputs, after))
-            values = rebuild(values, written)
+            known = {**overwriting.written_last(outputs, after), **known}
+            new, values = rebuild(new, dict(known)), rebuild(values, dict(known))
         results = looped(
             Scan, self.count, [self._reversed(r) for r in rows], leaves,
-            [*(starts[k] for k in carried), *(begun[o] for o in summed), *(self.forward.outputs[k] for k in after)],
+            [*(starts[k] for k in carried), *(begun[o] for o in summed), *(self._last(k) for k in after)],
             [*(adjoints[k] for k in carried), *(sums[o] for o in summed), *after.values()],
             new, values, traced=(False,) * len(new),
         )  # fmt: skip
@@ -471,6 +482,16 @@ class Backward:
                 found[v] = sums[v] if g is sums[v] else T.switch(alive, g, sums[v])
             elif g is not None:
                 found[v] = T.switch(alive, g, T.zeros_like(g))
+
+    def _last(self, k: int) -> Any:
+        """Return the last value of a state: of this loop where it is to be restored in the array of the loop.
+
+        Around an inner loop the array is known as it is after a step.  If no step sees what another one restores, the
+        inner loop need not run again for it.
+        """
+        state = self.body.inputs[len(self.sequences) + k]
+        alone = overwriting.is_seen_by_its_step_alone(self.body, state, k, self.parts[k])
+        return (self.outputs if alone else self.forward.outputs)[k]
 
     def _before(self, k: int) -> Any:
         """Return the values of state `k` at the start of the steps."""

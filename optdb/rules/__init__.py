@@ -49,7 +49,7 @@ from .control.compositions import InlineCompositions
 from .control.counting import BoundsFromFront
 from .control.inner_graphs import InnerGraphs, LazyBranches
 from .control.merging import MergeLoops
-from .control.past_writes import ElementsPastWrites
+from .control.past_writes import ElementsPastWrites, SteadyArrays
 from .control.restoring import ReadRestored
 from .control.scan import PushOutNonSequences, RemoveConstants, RemoveUnread, SaveMemory
 from .control.scan_products import PushOutProducts, PushOutSums
@@ -294,6 +294,7 @@ def scan_db() -> SequenceDB:
     fewer_errors = ("fast_run", "scan", *relaxes("errors").tags)
     db.register("scan_merge_same_states", MergeLoops(), "fast_run", "scan", position=-1)
     db.register("scan_elements_past_writes", ElementsPastWrites(), *fewer_errors, position=-0.5)
+    db.register("scan_steady_arrays", SteadyArrays(), *fewer_errors, position=-0.4)
     db.register("scan_bounds_from_front", BoundsFromFront(), "fast_run", "scan", position=0)
     db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"

@@ -22,13 +22,15 @@ from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import tensor_to_dim
 from ....profiling import OptimizerProfile
-from ....record import record
+from ....record import lazy, record
 from ...contract import Contract, relaxes
 from ...optimizers import MergeOptimizer, Optimizer, Result
 from ..shapes.writing import needs_no_array
 from .counting import changed_nodes, naturals
 from .inner_graphs import admitted
 from .scan import without_constants
+
+steady_arrays: Any = lazy.module(".steady_arrays", __package__)
 
 
 class _Facts:
@@ -68,6 +70,19 @@ class ElementsPastWrites(Optimizer):
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
 
+@record(kw_only=True)
+class SteadyArrays(Optimizer):
+    """Makes operands of states of which no step reads what another one wrote (steady_arrays.py)."""
+
+    contract: ClassVar[Contract | None] = relaxes("errors")
+    in_bodies: ClassVar[bool] = False
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        if not any(type(op) is Scan for op in graph.ops):
+            return graph, OptimizerProfile()
+        return admitted(graph, steady_arrays.with_fewer_states(graph), self.name, editor), OptimizerProfile()
+
+
 def _in_loops(graph: FunctionGraph, natural: set[Variable]) -> FunctionGraph:
     return changed_nodes(graph, lambda node: _with_body(node, natural))
 
@@ -83,13 +98,13 @@ def _with_body(node: Apply, natural: set[Variable]) -> Apply:
     states = set(merged.inputs[op.states])
     steady = [leaf for leaf, given in pairs if given in natural and leaf not in states]
     around = pairs[op.states.stop :]
-    below = {leaf: {i for i, v in around if v in _ends(rows)} for leaf, rows in pairs[: op.sequences]}
+    below = {leaf: {i for i, v in around if v in ends(rows)} for leaf, rows in pairs[: op.sequences]}
     facts = _Facts(naturals(merged, steady), below)
     body = changed_nodes(_in_loops(merged, facts.natural), lambda inner: _past_write(inner, merged, facts))
     return node if body is merged else slim.with_op(replace(op, graph=body))
 
 
-def _ends(numbers: Variable) -> set[Variable]:
+def ends(numbers: Variable) -> set[Variable]:
     """Return integers that are greater than those of a range, or of a part of one, if they are not negative."""
     while numbers.owner is not None and isinstance(numbers.owner.op, Subtensor):
         numbers = numbers.owner.inputs[0]
@@ -127,11 +142,11 @@ def _is_past(node: Apply, write: Apply, facts: _Facts) -> bool:
 
 def _reads_past(node: Apply, write: Apply, facts: _Facts) -> bool:
     """Whether a read is certainly at another position of some axis than a write."""
-    mine, theirs = _places(node, 1), _places(write, 2)
+    mine, theirs = places(node, 1), places(write, 2)
     return any(facts.differ(mine[axis], theirs[axis]) for axis in mine.keys() & theirs.keys())
 
 
-def _places(node: Apply, first: int) -> dict[int, Variable]:
+def places(node: Apply, first: int) -> dict[int, Variable]:
     """Return the integer indices of a read or write by axis; `first`: the number of the first operand of the index."""
     index = entries(node.op.spec, node.inputs[first:])  # type: ignore[attr-defined]
     return {axis: place for axis, place in enumerate(index) if not isinstance(place, slice)}

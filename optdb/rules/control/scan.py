@@ -56,7 +56,7 @@ class SaveMemory(Optimizer):
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         found = graph
-        while (smaller := _slimmed(found)) is not found:  # a value that one loop no longer reads, another need not keep
+        while (smaller := slimmed(found)) is not found:  # a value that one loop no longer reads, another need not keep
             found = smaller
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
@@ -69,7 +69,7 @@ class RemoveUnread(Optimizer):
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         found = graph
-        while (smaller := _slimmed(with_loops(found, without_constants))) is not found:
+        while (smaller := slimmed(with_loops(found, without_constants))) is not found:
             found = smaller
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
@@ -161,7 +161,7 @@ def without_constants(node: Apply) -> Apply | None:
 # --- less of the loop
 
 
-def _slimmed(graph: FunctionGraph) -> FunctionGraph:
+def slimmed(graph: FunctionGraph) -> FunctionGraph:
     """Return the graph with loops reduced to the results that are read; the graph itself if nothing changes."""
     known: dict[Variable, Variable] = {}
     lasts: dict[Variable, Variable] = {}
@@ -209,7 +209,7 @@ def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[
     if not live and not values and not op.until:
         return None
     condition = body.outputs[len(body.outputs) - op.until :]
-    graph = _slimmed(FunctionGraph(body.inputs, [*(body.outputs[k] for k in [*live, *values]), *condition]))
+    graph = slimmed(FunctionGraph(body.inputs, [*(body.outputs[k] for k in [*live, *values]), *condition]))
     states = {first + k for k in live}
     kept = [k for k, leaf in enumerate(body.inputs) if k in states or leaf in graph.uses]
     if (traced, graph.outputs, len(kept)) == ([*op.traced], body.outputs, len(body.inputs)):

@@ -8,6 +8,7 @@ from arignote import ops as T
 from arignote.graph import Constant, TensorType
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.lowered.formats.panels import Panels
+from arignote.ops.lowered.fused import unmarked
 from arignote.optdb.rules.linalg.packed import lanes_of
 
 X, W, S = T.vector("x"), T.vector("w"), T.scalar("s")
@@ -235,3 +236,62 @@ def test_elements_are_read_past_writes_to_other_ones(row, is_other):
     assert ("inc_subtensor" not in inner) is is_other
     values = [np.array(4), np.array(0.5), np.arange(16.0).reshape(4, 4)]
     np.testing.assert_allclose(T.interpret(found, values)[0], T.interpret(graph, values)[0])
+
+
+@pytest.mark.parametrize(
+    "read, written, numbers, is_steady",
+    [
+        (0, 0, slice(None), True),  # each step reads what it overwrites
+        (1, 0, slice(None), True),  # what the next one overwrites
+        (0, 1, slice(None), False),  # what the one before has written
+        (0, 1, slice(None, None, -1), True),
+        (1, 0, slice(None, None, -1), False),
+    ],
+)
+def test_arrays_of_which_no_step_reads_what_another_one_wrote_are_operands(read, written, numbers, is_steady):
+    x, j, n = T.matrix("x"), T.lscalar("j"), T.lscalar("n")
+    part = x[:, j + read]
+    body = ag.FunctionGraph([j, x], [T.set_subtensor(x[:, j + written], part * 2.0), part * 3.0])
+    loop = T.Scan(body, 1, (False,))(n, T.arange(n)[numbers], x)
+    graph = ag.FunctionGraph([n, x], [loop[1]])
+    found = ag.rewrite(graph, "scan_steady_arrays")
+    (inner,) = (node.op for node in found.order if isinstance(node.op, T.Scan))
+    assert (inner.traced == ()) is is_steady
+    values = [np.array(3), np.arange(20.0).reshape(4, 5)]
+    np.testing.assert_array_equal(T.interpret(found, values)[0], T.interpret(graph, values)[0])
+
+
+@pytest.mark.parametrize("start", [-1, 1])
+def test_positions_from_the_end_may_be_those_of_another_step(start):
+    """-1 and 4 are one column of 5."""
+    x, j, n = T.matrix("x"), T.lscalar("j"), T.lscalar("n")
+    body = ag.FunctionGraph([j, x], [T.set_subtensor(x[:, j], 7.0), x[:, j] * 3.0])
+    graph = ag.FunctionGraph([n, x], [T.Scan(body, 1, (False,))(n, T.arange(start, start + n), x)[1]])
+    found = ag.rewrite(graph, "scan_steady_arrays")
+    (inner,) = (node.op for node in found.order if isinstance(node.op, T.Scan))
+    assert (inner.traced == ()) is (start > 0)
+    values = [np.array(4), np.arange(20.0).reshape(4, 5)]
+    np.testing.assert_array_equal(T.interpret(found, values)[0], T.interpret(graph, values)[0])
+
+
+def test_inner_loops_of_gradients_keep_and_restore_nothing_that_is_not_read():
+    """Of the sweep p[j + 1] = f(p[j]) the derivative reads p alone, which the loop has when it ends."""
+
+    def sweeps(x):
+        p = np.zeros_like(x)
+        for _ in range(20):
+            for j in range(x.shape[1] - 1):
+                p[:, j + 1] = 1.0 / (p[:, j] + x[:, j] + 2.0)
+        return np.sum(p * p)
+
+    x = np.linspace(0.1, 1.0, 24).reshape(4, 6)
+    f = ag.value_and_grad(sweeps)
+    value, found = f(x)
+    (trace,) = f.traces.values()
+    outer = [op for op in map(unmarked, trace.function.graph.ops) if isinstance(op, T.Scan)]
+    inner = [op for loop in outer for op in map(unmarked, loop.graph.ops) if isinstance(op, T.Scan)]
+    assert len(inner) == 3  # of the value, again, and of the derivative
+    assert not any(op.graph.outputs[op.values] for op in inner)
+    step = 1e-6 * np.cos(np.arange(24.0)).reshape(4, 6)
+    np.testing.assert_allclose(np.sum(found * step), (sweeps(x + step) - sweeps(x - step)) / 2, rtol=1e-6)
+    np.testing.assert_allclose(value, sweeps(x))
