@@ -52,6 +52,6 @@ def _text(info: EntryInfo, cache: Cache) -> str | None:
     path = info.path.with_suffix(".c")
     try:
         with opened_folder(path.parent, shared=cache.folder.shared) as folder:
-            return read_whole(path.name, folder, shared=cache.folder.shared)[0].decode()
+            return bytes(read_whole(path.name, folder, shared=cache.folder.shared)[0]).decode()
     except (OSError, ValueError):
         return None

@@ -62,7 +62,7 @@ def footer(
     return _FOOTER.pack(body, _seal(body, secret))
 
 
-def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> memoryview:
+def unpack(entry: bytes | memoryview, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> memoryview:
     """Return the payload of `entry`, which is not copied, after all its bytes were checked.
 
     Raises:

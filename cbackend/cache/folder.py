@@ -159,7 +159,7 @@ def _secret(path: Path, problems: list[str]) -> bytes:
             raise UntrustedError(f"others may read it (mode {stat.S_IMODE(status.st_mode):04o})")
         if len(content) < SECRET_BYTES // 2:
             raise UntrustedError(f"{len(content)} bytes are too few for a key")
-        return content[:SECRET_BYTES]
+        return bytes(content[:SECRET_BYTES])
     except OSError as error:
         problems.append(f"{path}: {error.strerror or error}")
         return b""

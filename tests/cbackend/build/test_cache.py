@@ -525,3 +525,18 @@ def test_cache_code_never_unpickles_or_evaluates():
     for name in files:
         text = name.read_text()
         assert not re.search(r"import (pickle|marshal|shelve|dill)|\b(eval|exec)\(", text), name
+
+
+def test_a_large_payload_comes_back_whole_or_not_at_all(tmp_path):
+    """One of more bytes than are read into an array of huge pages."""
+    cache = Cache.open(tmp_path / "cache")
+    payload = bytes(range(256)) * (1 << 15)
+    path = cache.store(Kind.RECORD, KEY, [payload, memoryview(b"end")])
+    found = cache.view(Kind.RECORD, KEY)
+    assert found == payload + b"end" and found.readonly and cache.load(Kind.RECORD, KEY) == found
+    whole = path.read_bytes()
+    for spoiled in (whole[:-1], whole[:100] + b"!" + whole[101:], whole + b"\0"):
+        path.write_bytes(spoiled)
+        with pytest.warns(CacheWarning):
+            assert cache.load(Kind.RECORD, KEY) is None
+        path.write_bytes(whole)
