@@ -14,6 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote.frontends.torch import Conversion  # noqa: E402
+from arignote.frontends.torch.building import ConversionError  # noqa: E402
 from arignote.frontends.torch.decompositions import decompositions_of  # noqa: E402
 from arignote.frontends.torch.dtypes import array_of, type_of  # noqa: E402
 from arignote.ops.core.tensor import TensorVariable  # noqa: E402
@@ -101,6 +102,17 @@ def combined(x: Any, source: Any, at: Any, rows: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+def strided(x: Any, images: Any) -> list[Any]:
+    """Views of memory whose order is not that of the axes."""
+    columns, last = x.t() * 2, images.to(memory_format=torch.channels_last) + 1
+    return [
+        columns.as_strided((3, 2), (2, 1)), columns.as_strided((2, 4), (3, 2), 1), x.as_strided((2, 2), (4, 1), 3),
+        last.as_strided((2, 5, 3), (7, 4, 1)), last.permute(0, 2, 3, 1).as_strided((4,), (3,)),
+        torch.as_strided_scatter(columns, x[:3, :2] * 1, (3, 2), (1, 3)),
+        torch.as_strided_scatter(x * 1, x[0], (4,), (2,)),
+    ]  # fmt: skip
+
+
 def operands(name: str) -> tuple[Any, ...]:
     torch.manual_seed(0)
     draw = torch.randn
@@ -120,6 +132,8 @@ def operands(name: str) -> tuple[Any, ...]:
     if name == "distinct":
         x = torch.randint(0, 3, (4, 6))
         return x, x > 1, x[:, [0, 0, 1, 1, 2, 3]].float(), x[0]
+    if name == "strided":
+        return draw(6, 4), draw(2, 4, 3, 5)
     if name == "distances":
         return draw(5, 2), draw(4, 2), draw(5, 4), draw(3, 3), draw(4, 3, 2)
     x = draw(2, 3, 5, 6)
@@ -128,7 +142,9 @@ def operands(name: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(
-    "ops", [order, distances, windows, running, solutions, factors, distinct, combined], ids=lambda f: f.__name__
+    "ops",
+    [order, distances, windows, running, solutions, factors, distinct, combined, strided],
+    ids=lambda f: f.__name__,
 )
 def test_values_are_those_of_pytorch(ops: Any) -> None:
     given = operands(ops.__name__)
@@ -172,3 +188,14 @@ def test_a_matrix_without_a_factor_is_an_error() -> None:
     function = ag.function(inputs, conversion.graph(graph, inputs))
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         function(np.array([[1.0, 2.0], [2.0, 1.0]], np.float32))
+
+
+@pytest.mark.parametrize(("view", "message"), [
+    (lambda x: x[:, 1:3].as_strided((2, 2), (1, 2)), r"a view with strides \[4, 1\], expected all elements in memory"),
+    (lambda x: (x + 1)[:2].as_strided((2, 4), (8, 1)), "it reads memory beyond the elements of its operand"),
+    (lambda x: torch.as_strided_scatter(x + 1, x[:2, :2], (2, 2), (1, 1)), "it writes to an element several times"),
+], ids=["gaps", "beyond", "twice"])  # fmt: skip
+def test_views_of_memory_that_no_array_holds_are_refused(view: Any, message: str) -> None:
+    x = torch.randn(4, 4)
+    with pytest.raises(ConversionError, match=message):
+        Conversion().graph(make_fx(view, tracing_mode="fake")(x), [TensorVariable(type_of(x))])

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
-from ..dtypes import as_dtype, promoted
+from ..dtypes import Unsupported, as_dtype, promoted
 from ..symbols import lengths
 from ..symbols import number as known
 from ..table import Call, converter
@@ -254,20 +255,58 @@ def triangle(call: Call, x: Any, diagonal: int = 0) -> Any:
 
 @converter("aten.as_strided", "aten.as_strided_copy")
 def as_strided(call: Call, x: Any, size: Any, stride: Any, offset: Any = None) -> Any:
-    """Gather from the elements in their order in memory; only for tensors whose memory has that order."""
-    value = call.meta(0)
-    parts = [*numbers(size), *numbers(stride), *([] if offset is None else [known(offset)])]
-    if not value.is_contiguous() or any(not isinstance(n, int) for n in parts):
-        return NotImplemented
-    sizes, strides = numbers(size), numbers(stride)
-    first = int(value.storage_offset()) if offset is None else known(offset)
-    first -= int(value.storage_offset())
-    places = np.full(sizes, first, np.int64)
+    """Gather from the elements in the order of their memory.
+
+    PyTorch cannot run this op on an array of ours, whose memory may have another order than the traced tensor's.
+    """
+    places = _places_of(call.meta(0), size, stride, offset)
+    return T.reshape(_in_memory(x, call.meta(0))[constant(places.reshape(-1))], places.shape)
+
+
+@converter("aten.as_strided_scatter")
+def as_strided_scatter(call: Call, x: Any, source: Any, size: Any, stride: Any, offset: Any = None) -> Any:
+    """Write to the elements in the order of their memory.
+
+    Raises Unsupported for a view that repeats an element, of whose values any may be the last one written.
+    """
+    places = _places_of(call.meta(0), size, stride, offset).reshape(-1)
+    if len(np.unique(places)) != len(places):
+        raise Unsupported("it writes to an element several times")
+    order = memory_order(call.meta(0))
+    written = T.set_subtensor(_in_memory(x, call.meta(0))[constant(places)], T.reshape(source, (-1,)))
+    own = lengths(x)
+    return T.transpose(T.reshape(written, [own[k] for k in order]), [int(k) for k in np.argsort(order)])
+
+
+def memory_order(value: torch.Tensor) -> list[int]:
+    """Return the axes of a traced tensor from the slowest to the fastest in memory.
+
+    Raises Unsupported if its memory has gaps, or repeats elements: a view of another tensor's.
+    """
+    strides = [int(s) for s in value.stride()]
+    order = sorted(range(value.ndim), key=lambda k: (-strides[k], value.shape[k] == 1))
+    if not value.permute(order).is_contiguous():
+        raise Unsupported(f"its operand is a view with strides {strides}, expected all elements in memory")
+    return order
+
+
+def _in_memory(x: Any, value: torch.Tensor) -> Any:
+    """Return the elements of a tensor in the order of their memory."""
+    return T.reshape(T.transpose(x, memory_order(value)), (-1,))
+
+
+def _places_of(value: torch.Tensor, size: Any, stride: Any, offset: Any) -> np.ndarray:
+    """Return the positions in the memory of a tensor that a view of it reads."""
+    sizes, strides, start = numbers(size), numbers(stride), int(value.storage_offset())
+    first = start if offset is None else known(offset)
+    if any(not isinstance(n, int) for n in (*sizes, *strides, first)):
+        raise Unsupported("its sizes and strides must be known when a graph is compiled")
+    places = np.full(sizes, first - start, np.int64)
     for axis, (n, s) in enumerate(zip(sizes, strides, strict=True)):
         places += (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(sizes))])
     if places.size and (places.min() < 0 or places.max() >= math.prod(value.shape)):
-        return NotImplemented
-    return T.reshape(T.reshape(x, (-1,))[constant(places.reshape(-1))], sizes)
+        raise Unsupported("it reads memory beyond the elements of its operand")
+    return places
 
 
 @converter("aten.unfold")

@@ -23,6 +23,8 @@ from torch.utils import _pytree as pytree
 from torch_zoo import TABLE, Network
 
 from arignote import from_torch
+from arignote.frontends.torch import ConversionError
+from arignote.frontends.torch.backend import arignote
 
 NEAR = 1e-4
 """The largest difference, in units of the largest value."""
@@ -62,9 +64,21 @@ def difference(network: Network, **options: Any) -> tuple[float, tuple[str, ...]
         others = _leaves(module, *pytree.tree_map(_another, (args, named)))
         moved = max((away(a, b) for a, b in zip(others, wanted, strict=True) if a.shape == b.shape), default=math.inf)
         assert moved >= MOVED, f"another input changes the results by {moved:.0e} of the largest value"
-        made = from_torch(module, args, named, **options)
+        made, remarks = _compiled(module, args, named, options)
         found = _leaves(made, args, named)
-    return max((away(a, b) for a, b in zip(found, wanted, strict=True)), default=0.0), made.remarks
+    return max((away(a, b) for a, b in zip(found, wanted, strict=True)), default=0.0), remarks
+
+
+def _compiled(module: torch.nn.Module, args: Any, named: Any, options: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return the model of `from_torch`; by `torch.compile` for a module that decides by values of a call."""
+    try:
+        made = from_torch(module, args, named, **options)
+    except ConversionError as error:
+        if "decides by a value" not in str(error):
+            raise
+        torch._dynamo.reset()
+        return torch.compile(module, backend=arignote), ("torch.compile",)
+    return made, made.remarks
 
 
 def vary(module: torch.nn.Module) -> None:
@@ -77,6 +91,8 @@ def vary(module: torch.nn.Module) -> None:
         if isinstance(weight, torch.nn.Parameter):
             spread = float(weight.std()) * weight[0].numel() ** 0.5
             weight /= spread if 0 < spread < 0.5 else 1.0
+        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm) and layer.affine:
+            layer.weight += 1.0 if float(layer.weight.abs().mean()) < 0.5 else 0.0
 
 
 def calibrate(module: torch.nn.Module, args: Any, named: Any) -> None:
@@ -87,7 +103,7 @@ def calibrate(module: torch.nn.Module, args: Any, named: Any) -> None:
         if norm.running_var is not None and given[0].numel() > given[0].shape[1]:
             variance, mean = torch.var_mean(given[0], axes)
             norm.running_mean.copy_(mean)
-            norm.running_var.fill_(float(variance.mean()) + 1e-3)  # of all channels: one that is dead stays small
+            norm.running_var.fill_(float(variance.mean()) or 1.0)  # of all channels: one that is dead stays small
 
     norms = [m for m in module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
     hooks = [m.register_forward_pre_hook(measure) for m in norms]
