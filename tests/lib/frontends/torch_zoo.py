@@ -465,8 +465,33 @@ LANGUAGE: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]] = 
     "Glm": ("ForCausalLM", {**_GROUPED, "partial_rotary_factor": 0.5}, _words),
     "SmolLM3": ("ForCausalLM", _GROUPED, _words),
     "Persimmon": ("ForCausalLM", {**_SMALL, "use_cache": False}, _words),
+    "GptOss": (
+        "ForCausalLM",
+        {**_GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 4},
+        _words,
+    ),
+    "Glm4": ("ForCausalLM", {**_GROUPED, "partial_rotary_factor": 0.5}, _words),
 }
 """Language models of the last years."""
+
+LONG: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]] = {
+    "Longformer": ("Model", {**_SMALL, "attention_window": 4}, _masked),
+    "LED": ("Model", {**_TWO, "attention_window": 4}, _pair),
+    "BigBird": ("Model", {**_SMALL, "attention_type": "original_full"}, _words),
+    "Funnel": (
+        "Model",
+        {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 64, "block_sizes": [1, 1], "vocab_size": 99},
+        _words,
+    ),
+    "Deberta": (
+        "Model",
+        {**_SMALL, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "max_relative_positions": 16},
+        _words,
+    ),
+    "ConvBert": ("Model", {**_SMALL, "embedding_size": 16}, _words),
+    "Esm": ("Model", {**_SMALL, "position_embedding_type": "rotary", "mask_token_id": 4}, _words),
+}
+"""Attention in windows, pooled, relative, or mixed with convolutions."""
 
 
 def _with_codes(module: torch.nn.Module, named: dict[str, Any]) -> torch.nn.Module:
@@ -494,6 +519,9 @@ def _hugging_face(name: str, kind: str, sizes: dict[str, Any], given: Callable[[
 TABLE: dict[str, Maker] = {
     **{f"torchvision.{name}": make for name, make in TORCHVISION.items()},
     **TIMM,
-    **{f"transformers.{name}{case[0]}": _hugging_face(name, *case) for name, case in (HUGGING_FACE | LANGUAGE).items()},
+    **{
+        f"transformers.{name}{case[0]}": _hugging_face(name, *case)
+        for name, case in (HUGGING_FACE | LANGUAGE | LONG).items()
+    },
 }
 """Every network by name: package, part, model."""
