@@ -153,25 +153,34 @@ class _Transposed:
         self._inside: list[ir.Statement] = []
 
     def body(self) -> ir.Body:
-        """Return all statements of the kernel."""
-        count = len(self.operands.outputs)
-        for k in self.tiles.buffered:
-            if k >= count:
-                self._copy(k, into_tile=True)
+        """Return all statements of the kernel.
+
+        The loop over tiles is the innermost one.  If an operand is the same along the last outer loops, it is the
+        outermost one, and the operand is copied outside those loops.
+        """
+        count, last = len(self.operands.outputs), len(self.outer)
+        copies: list[list[ir.Statement]] = [[] for _ in self._at]
+        for k in (k for k in self.tiles.buffered if k >= count):
+            depth = 1 + max((n for n in self.operands[k].loops if n in self.outer), default=-1)
+            copies[depth].append(self._copy(k, into_tile=True))
         self.compute()
-        for k in range(count):
-            self._copy(k, into_tile=False)
+        body = (*copies[last], *self._inside, *(self._copy(k, into_tile=False) for k in range(count)))
+        tiles_outside = any(copies[:last])
+        if not tiles_outside:
+            body = (self._over_tiles(body),)
+        for depth in reversed(self.outer):
+            body = (*copies[depth], loop(depth, (*self._at[depth + 1], *body)))
+        return (*self._at[0], *((self._over_tiles(body),) if tiles_outside else body))
+
+    def _over_tiles(self, inside: ir.Body) -> ir.For:
+        """Return the loop over tiles, with their buffers."""
         extent, tile, size = ir.index(f"n{self.across}"), ir.index("tile"), number(self.tiles.size)
-        inside = substituted(self._inside, self.tiles.strides())
         rows = (
             ir.Let("rows", ir.smaller(ir.minus(extent, tile), size)),
             ir.Let("last", ir.minus(ir.index("rows"), ir.ONE)),
         )
-        body = (*rows, *self.tiles.declared(), *inside)
-        self._at[-1].append(ir.For(tile.name, ir.ZERO, extent, body, step=self.tiles.size))
-        for depth in reversed(self.outer):
-            self._at[depth].append(loop(depth, self._at.pop()))
-        return tuple(self._at[0])
+        body = (*rows, *self.tiles.declared(), *substituted(inside, self.tiles.strides()))
+        return ir.For(tile.name, ir.ZERO, extent, body, step=self.tiles.size)
 
     def compute(self) -> None:
         """Add the statements of a tile."""
@@ -202,8 +211,8 @@ class _Transposed:
 
     # --- copies
 
-    def _copy(self, k: int, into_tile: bool) -> None:
-        """Copy an operand into its buffer, where copies of the last row fill the rest, or back."""
+    def _copy(self, k: int, into_tile: bool) -> ir.For:
+        """Return the copy of an operand into its buffer, where copies of the last row fill the rest, or back."""
         along = (self.along,) if self.along in self.operands[k].loops else ()
         order = (*self.outer, *along, self.across)
         whole, tile = Nest(order, self.operands, self._names), Nest(order, self.tiles, self._names)
@@ -221,7 +230,7 @@ class _Transposed:
         if along:
             pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, ir.ElementPointer))
             inside = loop(self.along, (*whole.at[-2], *pointers, inside))
-        self._inside.append(inside)
+        return inside
 
     def _nest(self, *along: int) -> Nest:
         nest = Nest((*self.outer, *along, self.across), self.tiles, self._names)

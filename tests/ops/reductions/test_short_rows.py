@@ -123,6 +123,25 @@ def test_axes_of_length_one_beside_the_reduced_one():
     np.testing.assert_allclose(ag.function([y], node)(rows[None]), [2 * rows.sum(1) + 4 * (rows**2).sum(1)], rtol=1e-12)
 
 
+@pytest.mark.parametrize("middle", [(), (3,)])
+def test_operands_without_an_outer_axis(middle):
+    """The tiles of such an operand are copied outside the loop along that axis; a row has its bits alone."""
+    n = 3 + len(middle)
+    x, y = T.tensor("x", shape=(None,) * n), T.tensor("y", shape=(1, *(None,) * (n - 1)))
+    p, q = T.tensor("p", shape=(None, *(None,) * len(middle), 1, None)), T.matrix("q")
+    f = ag.function([x, y, p, q], [(x * y).sum(-1), T.prod(p - q, axis=-1), T.nn.softmax(p * q)])
+    for rows in (1, 40, 150):
+        values = [sample(s, "float64", k) for k, s in enumerate([(4, *middle, rows, 2), (1, *middle, rows, 2),
+                                                                 (4, *middle, 1, 2), (rows, 2)])]  # fmt: skip
+        a, b, c, d = values
+        found = f(a, b, c, d)
+        for got, want in zip(found, ((a * b).sum(-1), (c - d).prod(-1), softmax(c * d)), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15)
+        for k in range(4):
+            alone = f(a[k : k + 1], b, c[k : k + 1], d)
+            assert all(one.tobytes() == every[k].tobytes() for one, every in zip(alone, found, strict=True))
+
+
 def test_bits_do_not_depend_on_threads():
     x = T.matrix("x", dtype="float32")
     outputs = [T.nn.softmax(x), x.sum(1)]
