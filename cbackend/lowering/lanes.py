@@ -21,6 +21,8 @@ other:
     for (lane = 0; lane < 4; lane++) { sum_l0[lane] = sum_l0[lane] + fed0[lane]; ... + fed0[lane + 4]; }
 
 A bool is joined in lanes, too, each a number as wide as those of the loop.  gcc vectorizes no reduction of bools.
+Bools that a step stores are such numbers first, which a loop of its own makes narrow: beside a store of 16 bytes, gcc
+computes everything in vectors of 16 bytes.
 
 OpenCL C has no pragma for reductions: there all of them are split, into LANES lanes.
 """
@@ -129,8 +131,8 @@ class _Lanes:
             a.name: min(self._taken, lanes_of(a.dtype)) if on_host and is_rounded(a.sign, a.dtype) else self._taken
             for a in accumulators
         }
-        truth = f"uint{8 * min(current().vector // self._taken, 8)}" if on_host else "bool"
-        self._dtypes = {a.name: truth if a.dtype == "bool" else a.dtype for a in accumulators}
+        self._truth = f"uint{8 * min(current().vector // self._taken, 8)}" if on_host else "bool"
+        self._dtypes = {a.name: self._truth if a.dtype == "bool" else a.dtype for a in accumulators}
         """Dtypes of lanes: a bool takes a number as wide as those of the loop, or gcc makes no vectors of it."""
         sizes = {numpy_dtype(dtype).itemsize for dtype in self._dtypes.values()}
         self._is_even = len(set(self._lanes.values())) == 1 and len(sizes) == 1
@@ -178,7 +180,7 @@ class _Lanes:
 
     def _element(self, a: _Accumulator, lane: ir.Expr) -> ir.Expr:
         found = ir.Load(self._dtypes[a.name], self._array(a), lane)
-        return found if found.dtype == a.dtype else ir.ScalarOp("ne", a.dtype, (found, ir.Const(found.dtype, 0)))
+        return found if found.dtype == a.dtype else _as_bool(found)
 
     def _update(self, a: _Accumulator, lane: ir.Expr, value: ir.Expr) -> ir.Store:
         """Return the store of an accumulator's new value; of wide truths, which are 0 or 1, all bits take part."""
@@ -220,17 +222,27 @@ class _Lanes:
         yield from (ir.Declare(self._fed(a), a.dtype, self._taken) for a in fewer)
         names = {a.name: a for a in self._accumulators}
         elements = {a.name: self._element(a, LANE) for a in self._accumulators if a not in fewer}
-        body: list[ir.Statement] = [ir.Let(self._loop.index, ir.plus(self._at, LANE))]
+        here = ir.Let(self._loop.index, ir.plus(self._at, LANE))
+        body: list[ir.Statement] = [here]
+        narrow: list[ir.Statement] = []
         for s in self._loop.body:
             if isinstance(s, ir.Assign) and names[s.name] in fewer:
                 body.append(ir.Store(self._fed(names[s.name]), LANE, _operand(s)))
-            else:
-                (s,) = substituted((s,), elements)
-                body.append(self._update(names[s.name], LANE, s.value) if isinstance(s, ir.Assign) else s)
-        yield ir.For(
-            LANE.name, ir.ZERO, ir.number(self._taken), tuple(body), simd=True,
-            lanes=self._taken if self._is_even else None,
-        )  # fmt: skip
+                continue
+            (s,) = substituted((s,), elements)
+            if isinstance(s, ir.Assign):
+                s = self._update(names[s.name], LANE, s.value)
+            elif isinstance(s, ir.Store) and s.value.dtype == "bool" and self._truth not in ("bool", "uint8"):
+                wide = f"truths{self._count}_{len(narrow)}"
+                yield ir.Declare(wide, self._truth, self._taken)
+                narrow.append(replace(s, value=_as_bool(ir.Load(self._truth, wide, LANE))))
+                s = ir.Store(wide, LANE, ir.ScalarOp("cast", self._truth, (s.value,)))
+            body.append(s)
+        count = ir.number(self._taken)
+        lanes = self._taken if self._is_even else None
+        yield ir.For(LANE.name, ir.ZERO, count, tuple(body), simd=True, lanes=lanes)
+        if narrow:
+            yield ir.For(LANE.name, ir.ZERO, count, (here, *narrow), simd=True)
         if fewer:
             yield from (loop for loop in self._over_lanes(fewer, self._parts_added, simd=True) if loop.body)
 
@@ -271,6 +283,10 @@ def _elements_at_a_time(s: ir.For) -> int:
     values = [b.value for b in s.body if isinstance(b, (ir.Let, ir.Store, ir.Assign))]
     sizes = [numpy_dtype(v.dtype).itemsize for v in values if v.dtype != "bool" or isinstance(v, ir.Load)]
     return current().vector // min(sizes, default=1)
+
+
+def _as_bool(truth: ir.Load) -> ir.Expr:
+    return ir.ScalarOp("ne", "bool", (truth, ir.Const(truth.dtype, 0)))
 
 
 def _operand(update: ir.Assign) -> ir.Expr:

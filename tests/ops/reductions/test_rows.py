@@ -218,3 +218,24 @@ def test_golden_layer_norm(golden):
     x = np.random.default_rng(0).normal(size=(7, 301)).astype("float32")
     (got,) = Library([kernel]).run(kernel, [x, np.float32(301)])
     np.testing.assert_allclose(got, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_masks_stored_beside_sums(dtype):
+    """A step keeps the bools that it stores as wide numbers; those behind the last full step are stored themselves."""
+    x, s = T.matrix("x", dtype=dtype), T.vector("s", dtype=dtype)
+    top = x.max(1, keepdims=True)
+    mask, e = T.eq(x, top), T.exp(x - top)
+    f = ag.function([x, s], [mask, e * s[:, None], e.sum(1), mask.sum(1), T.where(mask, s[:, None], 0).sum(0)])
+    for n in (1, 15, 16, 35, 100, 130, 259):
+        values = np.random.default_rng(n).integers(-5, 5, (20, n)).astype(dtype)
+        scale = np.arange(20).astype(dtype)
+        for rows in (values, np.asfortranarray(values)):
+            equal, scaled, total, count, columns = f(rows, scale)
+            want = values == values.max(1, keepdims=True)
+            terms = np.exp(values - values.max(1, keepdims=True))
+            np.testing.assert_array_equal(equal, want)
+            np.testing.assert_array_equal(count, want.sum(1))
+            np.testing.assert_allclose(columns, np.where(want, scale[:, None], 0).sum(0), rtol=1e-6)
+            np.testing.assert_allclose(scaled, terms * scale[:, None], rtol=1e-6)
+            np.testing.assert_allclose(total, terms.sum(1), rtol=1e-6)
