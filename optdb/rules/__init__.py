@@ -351,7 +351,8 @@ def fusion_db() -> SequenceDB:
 
 def last_db() -> EquilibriumDB:
     """Return rewrites to the cheapest form, after all other rules; approximations for queries that name them."""
-    db = equilibrium((reductions.AXES, reductions.EXTREMA, dropping.AS_INDEX, softmax.PICKED, softmax.BACK[:1]))
+    rules = (reductions.AXES, reductions.EXTREMA, reductions.FEW_EACH, dropping.AS_INDEX, softmax.PICKED)
+    db = equilibrium((*rules, softmax.BACK[:1]))
     for rule in approximations.APPROXIMATE:
         db.register(rule.name, rule, use_db_name_as_tag=False)
     return db

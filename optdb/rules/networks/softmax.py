@@ -32,6 +32,18 @@ def keeps_axis(order: tuple[int | str, ...], axis: int, ndim: int) -> bool:
     return order == tuple("x" if k == axis else k - (k > axis) for k in range(ndim))
 
 
+def shifted_by_maximum(v: Variable, axis: int) -> Variable | None:
+    """Return x if v is x - max(x) along the axis; None otherwise."""
+    difference = producer(v, sub)
+    keep = None if difference is None else producer(difference.inputs[1], DimShuffle)
+    top = None if keep is None else producer(keep.inputs[0], Reduce)
+    if difference is None or keep is None or top is None:
+        return None
+    x = difference.inputs[0]
+    found = top.op.scalar is maximum and top.op.axis == (axis,) and top.inputs[0] is x
+    return x if found and keeps_axis(keep.op.order, axis, x.ndim) else None
+
+
 def is_sum(node: Node) -> bool:
     return node.op.scalar is add and node.inputs[0].type.kind == "f"
 
@@ -66,6 +78,8 @@ def log_of_sum_of_exp(node: Node) -> Value | None:
     terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
     if total is None or terms is None or _is_below_top(terms.inputs[0]):
         return None
+    if len(total.op.axis) == 1 and shifted_by_maximum(terms.inputs[0], *total.op.axis) is not None:
+        return None  # the largest exponential is 1
     result = cast(terms.inputs[0], node.out.dtype)
     for axis in reversed(total.op.axis):
         result = LogSumExp(axis)(result)
@@ -91,6 +105,28 @@ def log_softmax_of_difference(node: Node) -> Value | None:
         return None
     axis = total.op.axis
     return LogSoftmax(axis, literal=True)(x) if keeps_axis(keep.op.order, axis, x.ndim) else None
+
+
+def log_softmax_of_shifted(node: Node) -> Value | None:
+    """Rewrite s - log(sum(exp(s))), with s = x - max(x), to the log_softmax of x."""
+    s, logs = node.inputs[0], producer(node.inputs[1], log, DimShuffle)
+    if logs is None:
+        return None
+    inside = producer(logs.inputs[0], DimShuffle if logs.op is log else log)
+    total = None if inside is None else producer(inside.inputs[0], Reduce)
+    if inside is None or total is None or not is_sum(total) or len(total.op.axis) != 1:
+        return None
+    (axis,), keep, terms = total.op.axis, inside if logs.op is log else logs, producer(total.inputs[0], exp)
+    if terms is None or terms.inputs[0] is not s or not is_float(s) or not keeps_axis(keep.op.order, axis, s.ndim):
+        return None
+    x = shifted_by_maximum(s, axis)
+    return None if x is None else LogSoftmax(axis)(x)
+
+
+def softmax_of_shifted(node: Node) -> Value | None:
+    """Rewrite a softmax of x - max(x), or its logarithm, to that of x."""
+    x = shifted_by_maximum(node.inputs[0], node.op.axis)
+    return None if x is None else type(node.op)(node.op.axis)(x)
 
 
 # --- logarithms of a softmax
@@ -225,6 +261,12 @@ RECOGNIZED: list[Rule] = [
     node_rule("local_log_softmax_from_logsumexp", sub, log_softmax_of_difference, having=DimShuffle,
               contract=stabilizes,
               formula="x - logsumexp(x) -> log_softmax(x)"),
+    node_rule("local_log_softmax_of_shifted", sub, log_softmax_of_shifted, having=(log, DimShuffle),
+              contract=relaxes("rounding", "errors"),
+              formula="s - log(sum(exp(s))) -> log_softmax(x)  for s = x - max(x)"),
+    node_rule("local_softmax_of_shifted", (Softmax, LogSoftmax), softmax_of_shifted, having=sub,
+              contract=relaxes("rounding", "errors"),
+              formula="softmax(x - max(x)) -> softmax(x)"),
 ]  # fmt: skip
 
 LOGARITHMS: list[Rule] = [

@@ -6,6 +6,7 @@ factor out of a floating-point sum may overflow where the sum itself did not, so
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -27,6 +28,7 @@ from ....ops.elementwise.records import (
 from ....ops.reductions.reduce import ArgReduce, Reduce
 from ....ops.reductions.unbroadcasting import SumTo, broadcast_axes, unbroadcast
 from ....ops.shapes.creation import Alloc
+from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import dim_to_tensor
 from ....ops.shapes.shape import BroadcastTo, DimShuffle
@@ -44,6 +46,9 @@ over_nothing = op_like(Reduce, "outer", lambda op: not op.axis)
 total = op_like(Reduce, "r", lambda op: op.scalar is add)
 extremum = op_like(Reduce, "extremum", lambda op: op.scalar in (maximum, minimum))
 regrouped = relaxes("rounding")
+FEW = 4
+"""Elements up to this distance are copied in vectors.  Bits depend on it, so it is the same for all machines."""
+FOLDS = (add, mul, maximum, minimum, logical_and, logical_or)
 
 
 # --- axes
@@ -220,6 +225,29 @@ def _unstacked(part: Variable, order: tuple[int, ...]) -> Value:
     return x if placed == tuple(range(x.ndim)) else DimShuffle(placed)(x)
 
 
+# --- a few numbers each
+
+
+def reduce_of_few(node: Node) -> Value | None:
+    """Reduce short axes, the last among them, by the elementwise op on slices: vectors run along the axes that stay.
+
+    Values that an elementwise op computes are left: their rows are reduced where they are computed.
+    """
+    (x,), op = node.inputs, node.op
+    lengths = [dims_of(x)[axis] for axis in op.axis]
+    known = [n for n in lengths if isinstance(n, int)]
+    if len(known) < len(lengths) or x.ndim - 1 not in op.axis or len(op.axis) == x.ndim:
+        return None
+    if not (2 <= known[-1] <= FEW and 2 <= math.prod(known) <= 2 * FEW):
+        return None
+    if node.out.dtype == "float16" or op.scalar not in FOLDS or producer(x, Elementwise) is not None:
+        return None
+    spec = tuple("i" if axis in op.axis else "s000" for axis in range(x.ndim))
+    places = itertools.product(*map(range, known))
+    slices = [Subtensor(spec)(x, *(constant(k, "int64") for k in place)) for place in places]
+    return reduce(op.scalar, [cast(part, node.out.dtype) for part in slices])
+
+
 # --- extrema
 
 
@@ -270,6 +298,11 @@ EXTREMA: list[Rule] = [
     rule("local_max_to_min", neg(extremum(neg(float_x))), opposite_extremum, contract=relaxes("signed zero"),
          formula="neg(max(neg(x))) -> min(x)"),
 ]
+
+FEW_EACH: list[Rule] = [
+    node_rule("local_reduce_of_few", Reduce, reduce_of_few, contract=relaxes("rounding", "signed zero"),
+              formula="sum(x over a last axis of 2 to 4) -> x[..., 0] + x[..., 1]"),
+]  # fmt: skip
 
 UNSAFE: list[Rule] = [
     node_rule("local_sum_mul_by_scalar", Reduce, float_sum_of_product, having=mul,

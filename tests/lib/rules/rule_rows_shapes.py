@@ -1,5 +1,7 @@
 """Rows of the rules on shapes, slices, reductions and products of matrices: (name, before, after)."""
 
+import functools
+
 from rule_rows import A, B, i, j, n, s, x, y
 
 from arignote import ops as T
@@ -225,6 +227,9 @@ JOINS = [
     ("local_sum_of_join", T.prod(Join(1)(A, B), axis=0), Join(0)(T.prod(A, axis=0), T.prod(B, axis=0))),
 ]
 
+_pairs = T.tensor("pairs", shape=(None, 2))
+_squares = T.tensor("squares", shape=(None, 2, None, 2))
+
 REDUCTIONS = [
     ("local_op_of_op", T.sum(T.sum(A, axis=0), axis=0), T.sum(A)),
     ("local_useless_reduce", Reduce(add, ())(x), x),
@@ -238,6 +243,12 @@ REDUCTIONS = [
     ("local_opt_alloc", T.max(Alloc()(s, 4)), s),
     ("local_opt_alloc", T.sum(Alloc()(T.constant(2.0), n, k)), T.constant(2.0) * T.cast(n * k, "float64")),
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=0), x + y),
+    ("local_reduce_of_few", T.sum(_pairs, axis=1), _pairs[:, 0] + _pairs[:, 1]),
+    (
+        "local_reduce_of_few",
+        T.sum(_squares, axis=(1, 3)),
+        functools.reduce(T.add, [_squares[:, a, :, b] for a in (0, 1) for b in (0, 1)]),
+    ),
     ("local_max_to_min", -T.max(-A, axis=0), T.min(A, axis=0)),
     ("local_argmax_pushdown", T.argmax(T.exp(A), axis=1), T.argmax(A, axis=1)),
     ("local_sum_mul_by_scalar", T.sum(A * s, axis=0), T.sum(A, axis=0) * s),
@@ -268,12 +279,18 @@ def softmax_grad(scaled, y=_soft):
     return scaled - y * T.sum(scaled, axis=1, keepdims=True)
 
 
+_shifted = A - T.max(A, axis=1, keepdims=True)
+
 SOFTMAX = [
     ("local_softmax_stabilize", T.exp(A) / T.sum(T.exp(A), axis=1, keepdims=True), Softmax(1, literal=True)(A)),
     ("local_log_sum_exp", T.log(T.sum(T.exp(A), axis=1)), LogSumExp(1)(A)),
     ("local_log_sum_exp", T.log(T.sum(T.exp(A), axis=0, keepdims=True)), keep(LogSumExp(0)(A), 0)),
     ("local_log_sum_exp", T.log(T.sum(T.exp(A))), LogSumExp(0)(LogSumExp(1)(A))),
     ("local_log_softmax_from_logsumexp", A - keep(LogSumExp(1)(A), 1), LogSoftmax(1, literal=True)(A)),
+    ("local_log_softmax_of_shifted", _shifted - T.log(T.sum(T.exp(_shifted), axis=1, keepdims=True)), LogSoftmax(1)(A)),
+    ("local_log_softmax_of_shifted", _shifted - keep(T.log(T.sum(T.exp(_shifted), axis=1)), 1), LogSoftmax(1)(A)),
+    ("local_softmax_of_shifted", Softmax(1, literal=True)(_shifted), Softmax(1)(A)),
+    ("local_softmax_of_shifted", LogSoftmax(1)(_shifted), LogSoftmax(1)(A)),
     ("local_logsoftmax", T.log(Softmax(1)(A)), LogSoftmax(1)(A)),
     ("local_advanced_indexing_crossentropy_onehot", T.log(_soft[_rows, i]), LogSoftmax(1)(A)[_rows, i]),
     ("local_logsoftmax_grad", softmax_grad(_scaled), softmax_grad(fill(_soft, B))),
@@ -333,10 +350,17 @@ UNCHANGED = [
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=1)),  # along another axis
     ("local_reduce_join", T.sum(Join(0)(A[:, None, 0], B[:, None, 0]), axis=1)),  # and of length 1
     ("local_reduce_of_dimshuffle", T.sum(DimShuffle((2, 1, 0))(K), axis=0)),  # the axes that stay change places
+    ("local_reduce_of_few", T.sum(A, axis=1)),  # of unknown length
+    ("local_reduce_of_few", T.sum(_squares, axis=1)),  # vectors run along the last axis already
+    ("local_reduce_of_few", T.sum(T.exp(_pairs), axis=1)),  # computed by an elementwise op
     ("local_integer_sum_mul_by_scalar", T.sum(I * row, axis=0)),  # I may be broadcast
     ("local_useless_sum_to", SumTo()(A, x)),
     ("local_log_sum_exp", T.log(Reduce(maximum, (1,))(T.exp(A)))),
     ("local_log_softmax_from_logsumexp", A - LogSumExp(1)(A)),
+    ("local_log_sum_exp", T.log(T.sum(T.exp(_shifted), axis=1))),  # the largest exponential is 1 already
+    ("local_softmax_of_shifted", Softmax(0)(_shifted)),  # along another axis
+    ("local_softmax_of_shifted", Softmax(1)(A - T.max(B, axis=1, keepdims=True))),
+    ("local_log_softmax_of_shifted", A - T.log(T.sum(T.exp(A), axis=1, keepdims=True))),
     ("local_exp_log_softmax", T.stack([T.exp(_logs), _logs])),  # the logarithm is needed anyway
     ("local_picked_log_softmax", _logs[_rows, i] * T.sum(_logs)),  # the logarithms are needed anyway
     ("local_picked_log_softmax", LogSoftmax(0)(A)[_rows, i]),
