@@ -13,7 +13,8 @@ typedef struct ag_call {
     const i64 *constant_lengths;
     /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills. */
     i32 (*host)(struct ag_call *call, i32 step, void **arrays, i64 *lengths, const i64 *strides);
-    i64 *profile;                 /* NULL, or what is counted: see accounts.py; the next two are for it alone */
+    i64 *profile;                 /* NULL, or what is counted: see accounts.py; the next three are for it alone */
+    i64 *memory;                  /* of those the figures of memory, from the first step on, in bodies too; else NULL */
     i64 begun;                    /* when the caller began, by rt->clock() */
     i64 *warm_up;                 /* how many calls are yet to be left out */
     i32 step;                     /* the step that failed */

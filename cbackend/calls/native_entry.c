@@ -271,7 +271,7 @@ static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, vo
     call->constants = constants;
     call->constant_lengths = constant_lengths;
     call->host = 0;
-    call->profile = 0;
+    call->profile = call->memory = 0;
 }
 
 /* Make one call and the arrays of its results; 0 if the Python entry has to repeat it. */

@@ -176,6 +176,8 @@ class _Driver:
         yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
         if self.slots:
             yield f"    void *b[{self.slots}]; /* buffers */"
+            if self.profile and self.body:
+                yield f"    i64 held[{self.slots}]; /* their bytes */"
         yield from ("    " + line for line in arena.fields(self.lives))
         yield from ("    " + line for line in undo.fields(self.program))
         if self.long:
@@ -299,8 +301,8 @@ class _Driver:
         looped = self.long and not self.profile
         for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
             yield from self._printed("    " + line for line in self.text.lines(step, count))
-            if self.profile and not self.body:
-                yield from self._printed("    " + line for line in self.text.held(step))
+            if self.profile:
+                yield from self._printed("    " + line for line in self.text.held(step, bool(self.body)))
         if works:
             yield from self._printed(self._counted(site, steps))
 
@@ -347,6 +349,8 @@ class _Driver:
         buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
         yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
         yield from ("    " + line for line in arena.closed(self.lives, self.program, self.profile and not self.body))
+        if self.profile and self.body and self.slots:
+            yield f"    for (i32 k = 0; k < {self.slots}; k++) {self.text.helper('ag_hold')}(call, f->held + k, 0);"
         yield "    if (!outcome) outcome = f->outcome;"
         listening = (prog.Call, prog.Commit, prog.Loop, prog.Choice)
         if not self.body and any(isinstance(step, listening) for step in self.program.steps):

@@ -57,15 +57,16 @@ static void ag_called(ag_call *call, i32 step, i32 done, i64 counted, i64 moment
 /* A call begins: it holds nothing yet.  What the calls before it have counted stays. */
 static void ag_begin(ag_call *call, i64 at, i32 slots)
 {
-    i64 *const memory = call->profile + at;
+    i64 *const memory = call->memory = call->profile + at;
     memory[0] = memory[3] = 0;
     for (i32 k = 0; k < slots; k++) memory[5 + k] = 0;
 }
 
-/* A slot holds so many bytes from now on.  memory: held now, the peak, the peak without in-place work, spared. */
-static void ag_hold(ag_call *call, i64 at, i32 slot, i64 bytes)
+/* A slot, of which `held` is the entry, holds so many bytes from now on.  memory: held now, the peak, the peak without
+   in-place work, spared. */
+static void ag_hold(ag_call *call, i64 *held, i64 bytes)
 {
-    i64 *const memory = call->profile + at, *const held = memory + 5 + slot;
+    i64 *const memory = call->memory;
     memory[0] += bytes - *held;
     *held = bytes;
     if (memory[0] > memory[1]) memory[1] = memory[0];
@@ -73,9 +74,9 @@ static void ag_hold(ag_call *call, i64 at, i32 slot, i64 bytes)
 }
 
 /* A result was written over an operand of so many bytes; `lasting`: over an input, so its own memory would stay. */
-static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
+static void ag_spared(ag_call *call, i64 bytes, i32 lasting)
 {
-    i64 *const memory = call->profile + at;
+    i64 *const memory = call->memory;
     if (memory[0] + memory[3] + bytes > memory[2]) memory[2] = memory[0] + memory[3] + bytes;
     if (lasting) memory[3] += bytes;
 }

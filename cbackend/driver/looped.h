@@ -17,30 +17,43 @@ static i64 ag_bytes_of(const ag_loop *l, i32 k, const i64 *n)
     return bytes;
 }
 
-/* Grow the memory of output k, of which `used` steps are there, by a step at least: whether there is memory. */
-static i32 ag_grow(const ag_runtime *rt, const ag_loop *l, i32 k, i64 used, i64 n)
+/* A loop holds so many bytes more, or less, if anyone counts them: see ag_hold. */
+static void ag_hold_more(ag_call *call, i64 bytes)
 {
+    i64 *const memory = call->memory;
+    if (!memory) return;
+    memory[0] += bytes;
+    if (memory[0] > memory[1]) memory[1] = memory[0];
+    if (memory[0] + memory[3] > memory[2]) memory[2] = memory[0] + memory[3];
+}
+
+/* Grow the memory of output k, of which `used` steps are there, by a step at least: whether there is memory. */
+static i32 ag_grow(ag_call *call, const ag_loop *l, i32 k, i64 used, i64 n)
+{
+    const ag_runtime *const rt = call->rt;
     const i64 wanted = used < 8 ? 16 : 2 * used, capacity = wanted < n ? wanted : n;
     i64 size;
     if (__builtin_mul_overflow(capacity, l->bytes[k], &size)) return 0;
     char *const block = rt->alloc(size > 0 ? size : 1);
     if (!block) return 0;
+    ag_hold_more(call, size);
     if (l->results[k]) __builtin_memcpy(block, l->results[k], (u64)(used * l->bytes[k]));
     if (k < l->states && used > 0) l->data[l->sequences + k] = block + (used - 1) * l->bytes[k];
     rt->release(l->results[k]);
+    ag_hold_more(call, -l->capacity[k] * l->bytes[k]);
     l->results[k] = block, l->capacity[k] = capacity;
     return 1;
 }
 
 /* Where each output of step t goes: 0, or MEMORY. */
-static i32 ag_aim(const ag_runtime *rt, const ag_loop *l, i64 t, i64 n)
+static i32 ag_aim(ag_call *call, const ag_loop *l, i64 t, i64 n)
 {
     for (i32 k = 0; k < l->outputs; k++) {
         void *target = 0;
         if (l->kinds[k] == AG_LAST) target = l->places[2 * k + (t & 1)];
         else if (l->kinds[k] == AG_HELD) target = l->results[k];
         else if (l->bytes[k] >= 0) {
-            if (l->kinds[k] == AG_GROWN && t >= l->capacity[k] && !ag_grow(rt, l, k, t, n)) return OUTCOME_MEMORY;
+            if (l->kinds[k] == AG_GROWN && t >= l->capacity[k] && !ag_grow(call, l, k, t, n)) return OUTCOME_MEMORY;
             target = (char *)l->results[k] + t * l->bytes[k];
         }
         l->targets[k] = l->data[l->inputs + k] = target;
@@ -74,7 +87,7 @@ static i32 ag_collect(ag_call *call, const ag_loop *l, i64 t, i64 n)
                 l->results[k] = l->targets[k] = made;
                 continue;
             }
-            if (!ag_grow(rt, l, k, 0, n)) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+            if (!ag_grow(call, l, k, 0, n)) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
             else l->targets[k] = l->results[k];
         }
         if (made == l->targets[k]) continue;
@@ -87,8 +100,7 @@ static i32 ag_collect(ag_call *call, const ag_loop *l, i64 t, i64 n)
 /* The outputs of step t: 0, or what went wrong. */
 static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n)
 {
-    const ag_runtime *const rt = call->rt;
-    if (ag_aim(rt, l, t, n)) return ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    if (ag_aim(call, l, t, n)) return ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     i32 outcome = l->body.run(inner);
     if (outcome > OUTCOME_OTHER_OUTPUTS)
         outcome = ag_fail(call, outcome, inner->step, inner->operand, 64, inner->detail);
@@ -137,13 +149,13 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     const ag_runtime *const rt = call->rt;
     ag_call inner = {0};
     inner.rt = rt, inner.data = l->data, inner.lengths = l->lengths, inner.declared = l->lengths;
-    inner.host = call->host;
+    inner.host = call->host, inner.memory = call->memory;
     inner.constants = call->constants + l->body.constants;
     inner.constant_lengths = call->constant_lengths + l->body.lengths;
     void **const state = l->data + l->sequences;
     i64 *const row = call->profile ? call->profile + l->body.counters + 4 * l->body.row : 0;
     u8 ends = 0;
-    i64 t = 0;
+    i64 t = 0, held = 0;
     i32 outcome = 0;
     l->data[l->inputs + l->outputs] = &ends;
     for (i32 k = 0, at = 0; k < l->outputs; at += l->ranks[k], k++)
@@ -152,7 +164,9 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         if (l->kinds[k / 2] != AG_LAST) continue;
         l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1);
         if (!l->places[k]) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+        held += l->bytes[k / 2];
     }
+    ag_hold_more(call, held);
     for (i32 k = 0; k < l->states && !outcome; k++) {
         if (l->kinds[k] != AG_HELD) continue;
         if (state[k] != l->results[k]) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
@@ -186,6 +200,8 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         if (!l->results[k]) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }
     for (i32 k = 0; k < 2 * l->states; k++) rt->release(l->places[k]);
+    for (i32 k = 0; k < l->outputs; k++) held += l->capacity[k] * l->bytes[k]; /* whose results the caller counts */
+    ag_hold_more(call, -held);
     *count = t;
     return outcome;
 }

@@ -359,23 +359,21 @@ class StepText:
         )
         return " + ".join(texts) or "0"
 
-    def held(self, step: prog.Step) -> Iterator[str]:
-        """The line that counts memory which a step takes or gives back."""
-        found = accounts.held(self.program, step)
-        if found is not None:
-            slot, array = found
+    def held(self, step: prog.Step, in_body: bool) -> Iterator[str]:
+        """The lines that count memory which a step takes or gives back."""
+        for slot, array in accounts.held(self.program, step):
             held = "0" if array is None else self.bytes_of(array)
             if isinstance(step, prog.Pack):  # which takes memory only if it had to copy
                 held = f"{self.memory(step.buffer)} ? {held} : 0"
-            yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
-            if isinstance(step, (prog.Allocate, prog.Pack)):
-                yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
+            entry = f"f->held + {slot}" if in_body else f"call->memory + {accounts.TOTALS + slot}"
+            yield f"{self.helper('ag_hold')}(call, {entry}, {held});"
+            if array is not None and not in_body:
+                yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[array.base]}] = {held};"
 
     def spared(self, site: int, steps: Sequence[prog.Step]) -> Iterator[str]:
         """Yield the lines that count memory saved by a node that overwrites an operand."""
         for array, lasting in accounts.spared(self.program, site, steps):
-            at = accounts.memory_at(self.program)
-            yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
+            yield f"{self.helper('ag_spared')}(call, {self.bytes_of(array)}, {int(lasting)});"
 
     def bytes_of(self, array: prog.Array) -> str:
         return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])

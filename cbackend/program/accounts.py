@@ -1,8 +1,8 @@
 """Accounts of a profiled function besides time and bytes: floating-point operations of each node, and memory held.
 
     count    site, start, bytes, flops, moment    after the steps of a node
-    hold     at, slot, bytes                      when a buffer is allocated or given back
-    spared   at, bytes, lasting                   when a result is written over an operand
+    hold     entry, bytes                         when a buffer is allocated or given back, in bodies too
+    spared   bytes, lasting                       when a result is written over an operand
     called   row, done, counted, moment           when the call ends
     timed    loop, step                           a step of a loop, or a branch
 
@@ -10,8 +10,8 @@
 runs, in the order of the steps: its nodes, then steps that were timed, their ticks, all steps, steps until the next
 timed one, then the bodies within it.  One step in 64 is timed, unless steps are long.  From `at` on: bytes held now,
 their peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the
-block that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
-each row, and the bytes of each buffer.
+block that is planned for all buffers; then the bytes of each slot (a body has those of its own in its frame).  The
+rest describes the last call: begin and end of each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
 matrices 2 a multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and
@@ -161,15 +161,18 @@ def _of_row(kind: type[Op], dtype: str) -> int:
 # --- memory
 
 
-def held(program: prog.Program, step: prog.Step) -> tuple[int, prog.Array | None] | None:
-    """Return (slot, what lies in it now; None if it was released); None for steps that hold and free nothing."""
+def held(program: prog.Program, step: prog.Step) -> Iterator[tuple[int, prog.Array | None]]:
+    """Yield (slot, what lies in it after a step; None if it was released)."""
     if isinstance(step, prog.Release):
-        return step.slot, None
+        yield step.slot, None
     if isinstance(step, (prog.Allocate, prog.Pack)) and step.buffer in program.slots:
         lengths = step.lengths if isinstance(step, prog.Allocate) else step.array.lengths
         dtype = step.dtype if isinstance(step, prog.Allocate) else step.array.dtype
-        return program.slots[step.buffer], prog.Array(step.buffer, dtype, lengths, (), True, (step.buffer,))
-    return None
+        yield program.slots[step.buffer], prog.Array(step.buffer, dtype, lengths, (), True, (step.buffer,))
+    if isinstance(step, (prog.Loop, prog.Choice)):
+        for array, made in zip(step.results, step.made, strict=True):
+            if made and isinstance(array.base, prog.Buffer) and array.base in program.slots:
+                yield program.slots[array.base], array
 
 
 def spared(program: prog.Program, site: int, steps: Sequence[prog.Step]) -> Iterator[tuple[prog.Array, bool]]:

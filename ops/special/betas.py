@@ -100,20 +100,30 @@ def beta_factor_of(a: float, b: float, x: float, y: float, whole: float, whole_l
 
 
 @scalar
-def beta_series(a: float, b: float, x: float) -> float:
-    """I_x(a, b) B(a, b) x**-a (1 - x)**-b, a sum of positive terms (DLMF 8.17.8)."""
+def beta_series(a: float, b: float, x: float, y: float) -> float:
+    """I_x(a, b) B(a, b) x**-a (1 - x)**-b, a sum of positive terms (DLMF 8.17.8); y is 1 - x.
+
+    Where x is rounded, the rest moves each of its powers.
+    """
     term = 1.0
     total = 1.0
     low = 0.0
+    powers = 0.0
     more = x * (b - 1.0)
     n = a
+    k = 0.0
     for _ in range(100000):
         n = n + 1.0
+        k = k + 1.0
         term = term * (x + more / n)  # x (a + b + k) / (a + 1 + k)
         total, error = two_sum(total, term)
         low = low + error
+        powers = powers + k * term
         if term < 1e-17 * total:
             break
+    if y < x:
+        one, rest = two_sum(-y, 1.0)
+        low = low + powers * ((rest + (one - x)) / x)
     return (total + low) / a
 
 
@@ -212,12 +222,12 @@ def beta_of_small(
         if whole == 0.0:
             whole, whole_low = beta_of_moderate(a, b)
         quick = power(x, a) / (a * whole) * (1.0 - whole_low / whole) * (1.0 + a * total)
-        if quick < 0.6 or rough > 0.0:
+        if quick < 0.5 or rough > 0.0:
             return quick, 1.0 - quick
     if b >= LOG_GAMMA_START:
         p = beta_by_powers(a, b)
         quick = power(x, a) / (a * p) * (1.0 + a * total) if p > 0.0 else 1.0
-        if quick < 0.6 or (rough > 0.0 and p > 0.0):
+        if quick < 0.5 or (rough > 0.0 and p > 0.0):
             return quick, 1.0 - quick
     e, e_low = log_in_parts(x, 0.0)
     e, e_low = times_parts(e, e_low, a, 0.0)
@@ -307,7 +317,10 @@ def incomplete_beta_of(
 
     `rough` is that of `beta_of_small` below the mean.
     """
-    swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
+    if a > 1.0 and b > 1.0:  # about the median, so that the smaller one is computed
+        swapped = x * (a + b - 2.0 / 3.0) > a - 1.0 / 3.0
+    else:
+        swapped = x * (a + b) > a if a + b > 2.0 else x > 0.5
     p = b if swapped else a
     q = a if swapped else b
     u = y if swapped else x
@@ -322,7 +335,7 @@ def incomplete_beta_of(
         if q <= 1.0 and p >= 15.0 and v < (0.3 if p >= 20.0 else 0.2):
             got = beta_of_tail(p, q, v)
         elif q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or (u < 0.02 * v and p < 40.0):
-            got = (given if given > 0.0 else beta_factor(p, q, u, v)) * beta_series(p, q, u)
+            got = (given if given > 0.0 else beta_factor(p, q, u, v)) * beta_series(p, q, u, v)
         else:
             s, s_low = two_sum(a, b)
             s, s_low = times_parts(s, s_low, x, 0.0)
@@ -360,7 +373,7 @@ def betainc(a: float, b: float, x: float) -> float:
 
 @scalar
 def betaincc(a: float, b: float, x: float) -> float:
-    """1 - betainc(a, b, x), without cancellation above the mean; within 10 ulp."""
+    """1 - betainc(a, b, x), without cancellation above the mean; within 8 ulp."""
     if a != a or b != b or x != x or a < 0.0 or b < 0.0 or x < 0.0 or x > 1.0:
         return nan
     if (a == 0.0 and b == 0.0) or (a == inf and b == inf):

@@ -209,9 +209,109 @@ static inline f64 ag_zipf_quantile_f64(f64 a, f64 u)
     return high;
 }
 
-/* The probability of an angle from -pi to x, for |x| <= pi, with an absolute error of 1e-15. Fourier's series, its
-   ratios of Bessel functions backwards. G. W. Hill, "Incomplete Bessel function I0: the von Mises
-   distribution", 1977. */
+/* The density at an angle. */
+INLINE f64 ag_vonmises_density_f64(f64 kappa, f64 x)
+{
+    const f64 s = ag_sin_f64(0.5 * x);
+    return ag_exp_f64(-2.0 * kappa * s * s) / (2.0 * 0x1.921fb54442d18p+1 * ag_i0e_f64(kappa));
+}
+
+/* The probability of angles above x > 0, kappa up to 1e6, within few ulp where it is above 1e-10. Gauss and
+   Legendre's rule, from x to where the density has fallen by 1e-16. */
+static inline f64 ag_vonmises_tail_f64(f64 kappa, f64 x)
+{
+    f64 width = 0x1.921fb54442d18p+1 - x + 0x1.1a62633145c07p-53;
+    const f64 last = kappa > 0.0 ? ag_cos_f64(x) - 37.0 / kappa : -1.0;
+    if (last > -1.0) {
+        const f64 reach = 2.0 * ag_atan_f64(sqrt_F((1.0 - last) / (1.0 + last))) - x;
+        width = reach < width ? reach : width;
+    }
+    f64 total = 0.0;
+    f64 half = 0.5 * width * 0x1.0da27b068a275p-9;
+    total = total + 0x1.59bf5428e209cp-8 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.622202af0362cp-7;
+    total = total + 0x1.900fe3f869b55p-7 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.b0df78127f69ep-6;
+    total = total + 0x1.36fce35747b83p-6 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.8ecb99ea562d7p-5;
+    total = total + 0x1.a1980dd13624cp-6 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.3c86d66980075p-4;
+    total = total + 0x1.032ba57abce0cp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.c9f629e5ee16ep-4;
+    total = total + 0x1.31e801cc5e839p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.36dbc5b1d04a4p-3;
+    total = total + 0x1.5c59156bc492bp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.92bf416b042dep-3;
+    total = total + 0x1.81e65475c4b54p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.f75b51377edbep-3;
+    total = total + 0x1.a208c9728627cp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.31a3334a4c675p-2;
+    total = total + 0x1.bc4cf7f9b6f16p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.6a7e577844a6ep-2;
+    total = total + 0x1.d0547aeae7cfcp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.a572c2bd1db48p-2;
+    total = total + 0x1.ddd75758196a8p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.e1ac97db906c3p-2;
+    total = total + 0x1.e4a4ff10a7635p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.0f29b41237c9fp-1;
+    total = total + 0x1.e4a4ff10a7635p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.2d469ea17125cp-1;
+    total = total + 0x1.ddd75758196a8p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.4ac0d443ddac9p-1;
+    total = total + 0x1.d0547aeae7cfcp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.672e665ad9cc5p-1;
+    total = total + 0x1.bc4cf7f9b6f16p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.82292bb220491p-1;
+    total = total + 0x1.a208c9728627cp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.9b502fa53ef48p-1;
+    total = total + 0x1.81e65475c4b54p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.b2490e938bed7p-1;
+    total = total + 0x1.5c59156bc492bp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.c6c13ac3423d2p-1;
+    total = total + 0x1.31e801cc5e839p-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.d86f2532cfff1p-1;
+    total = total + 0x1.032ba57abce0cp-5 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.e71346615a9d3p-1;
+    total = total + 0x1.a1980dd13624cp-6 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.f279043f6c04bp-1;
+    total = total + 0x1.36fce35747b83p-6 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.fa7777f543f27p-1;
+    total = total + 0x1.900fe3f869b55p-7 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    half = 0.5 * width * 0x1.fef25d84f975ep-1;
+    total = total + 0x1.59bf5428e209cp-8 * ag_exp_f64(-2.0 * kappa * ag_sin_f64(x + half) * ag_sin_f64(half));
+    return ag_vonmises_density_f64(kappa, x) * (width * total);
+}
+
+/* The probability of angles from 0 to x: Fourier's series, its ratios of Bessel functions backwards. G. W. Hill,
+   "Incomplete Bessel function I0: the von Mises distribution", 1977. */
+static inline f64 ag_vonmises_center_f64(f64 kappa, f64 x)
+{
+    f64 ratio = 0.0;
+    f64 total = 0.0;
+    for (i32 k = (i32)(12.0 * sqrt_F(kappa) + 24.0); k > 0; k--) {
+        const f64 n = (f64)k;
+        ratio = kappa > 0.0 ? 1.0 / (2.0 * n / kappa + ratio) : 0.0;
+        total = ratio * (ag_sin_f64(n * x) / n + total);
+    }
+    return x * (0.5 / 0x1.921fb54442d18p+1) + total / 0x1.921fb54442d18p+1;
+}
+
+/* The probability of an angle from -pi to x, less u: beyond a standard deviation or so counted from the end. */
+static inline f64 ag_vonmises_excess_f64(f64 kappa, f64 x, f64 u)
+{
+    if (kappa > 1000000.0) {
+        return ag_ndtr_f64(2.0 * sqrt_F(kappa) * ag_sin_f64(0.5 * x)) - u;
+    }
+    if (x * x * (1.0 + kappa) < 1.7) {
+        return 0.5 - u + ag_vonmises_center_f64(kappa, x);
+    }
+    if (x < 0.0) {
+        return ag_vonmises_tail_f64(kappa, -x) - u;
+    }
+    return 1.0 - u - ag_vonmises_tail_f64(kappa, x);
+}
+
+/* The probability of an angle from -pi to x, for |x| <= pi. */
 static inline f64 ag_vonmises_cdf_f64(f64 kappa, f64 x)
 {
     if (kappa != kappa || x != x || kappa < 0.0) {
@@ -223,20 +323,7 @@ static inline f64 ag_vonmises_cdf_f64(f64 kappa, f64 x)
     if (x >= 0x1.921fb54442d18p+1) {
         return 1.0;
     }
-    if (kappa > 1000000.0) {
-        const f64 s = ag_sin_f64(0.5 * x);
-        const f64 z = 2.0 * sqrt_F(kappa) * s;
-        return ag_ndtr_f64(z);
-    }
-    const f64 count = (i32)(12.0 * sqrt_F(kappa) + 24.0);
-    f64 ratio = 0.0;
-    f64 total = 0.0;
-    for (i32 k = count; k > 0; k--) {
-        const f64 n = (f64)k;
-        ratio = kappa > 0.0 ? 1.0 / (2.0 * n / kappa + ratio) : 0.0;
-        total = ratio * (ag_sin_f64(n * x) / n + total);
-    }
-    const f64 p = 0.5 + x / (2.0 * 0x1.921fb54442d18p+1) + total / 0x1.921fb54442d18p+1;
+    const f64 p = ag_vonmises_excess_f64(kappa, x, 0.0);
     return p < 0.0 ? 0.0 : p > 1.0 ? 1.0 : p;
 }
 
@@ -254,16 +341,15 @@ static inline f64 ag_vonmises_quantile_f64(f64 kappa, f64 u)
         x = fabs_F(x) < 0x1.921fb54442d18p+1 ? x : 0.0;
     }
     for (i32 _ = 0; _ < 60; _++) {
-        const f64 got = ag_vonmises_cdf_f64(kappa, x);
-        if (got > u) {
+        const f64 excess = ag_vonmises_excess_f64(kappa, x, u);
+        if (excess > 0.0) {
             high = x;
         }
         else {
             low = x;
         }
-        const f64 s = ag_sin_f64(0.5 * x);
-        const f64 density = ag_exp_f64(-2.0 * kappa * s * s) / (2.0 * 0x1.921fb54442d18p+1 * ag_i0e_f64(kappa));
-        f64 better = density > 0.0 ? x - (got - u) / density : 2.0 * 0x1.921fb54442d18p+1;
+        const f64 density = ag_vonmises_density_f64(kappa, x);
+        f64 better = density > 0.0 ? x - excess / density : 2.0 * 0x1.921fb54442d18p+1;
         if (!(better >= low && better <= high)) {
             better = 0.5 * (low + high);
         }

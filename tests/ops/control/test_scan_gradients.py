@@ -229,5 +229,5 @@ def test_checkpoints_of_a_thousand_steps_take_a_tenth_of_the_memory():
         peaks.append(f.profile.memory.peak)
     for found, expected in zip(*slopes, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-    inner = 2 * 25 * values.nbytes  # states and cotangents between two that are kept
-    assert peaks[1] + inner <= 0.1 * peaks[0]
+    least = (1000 // 25 + 25) * values.nbytes  # states that are kept, and those between two of them
+    assert least <= peaks[1] <= 0.1 * peaks[0]
