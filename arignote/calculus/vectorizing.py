@@ -46,25 +46,28 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
     """`function`, of variables, over one axis of each argument; see `ag.vmap`."""
 
     @wraps(function)
-    def over_examples(*arguments: Any) -> Any:
-        if not arguments:
+    def over_examples(*arguments: Any, **keywords: Any) -> Any:
+        if not arguments and not keywords:
             raise TypeError("vmap: the function is called without arguments; expected one at least, with an axis")
         axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(arguments)
         if len(axes) != len(arguments):
             raise ValueError(f"vmap: in_axes gives {len(axes)} axes for {len(arguments)} arguments")
+        axes += [0] * len(keywords)
+        names = [*(f"argument {k}" for k in range(len(arguments))), *keywords]
         one: list[Any] = []
         many: dict[Variable, Variable] = {}
-        for k, (argument, axis) in enumerate(zip(arguments, axes, strict=True)):
+        every = zip(names, (*arguments, *keywords.values()), axes, strict=True)
+        for k, (name, argument, axis) in enumerate(every):
             found: list[Any] = []
             form = symbolic_flat(argument, found)
-            named = zip(places(form, f"argument {k}"), found, _axes_of(axis, form, f"in_axes[{k}]"), strict=True)
+            named = zip(places(form, name), found, _axes_of(axis, form, f"in_axes[{k}]"), strict=True)
             one.append(unflat(form, iter([_one_of(path, leaf, a, many) for path, leaf, a in named])))
         if not many:
             raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
         _require_one_length(list(many.values()), "vmap")
         with comparing() as trace, marking() as marks:
             trace.inside([(v, front, 1) for v, front in many.items()])
-            made = function(*one)
+            made = function(*one[: len(arguments)], **dict(zip(keywords, one[len(arguments) :], strict=True)))
         given: list[Any] = []
         form = symbolic_flat(made, given)
         if made is None or not given:
@@ -75,6 +78,7 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
         results = zip(_with_own_draws(wanted, many, marks), places_of, strict=True)
         return unflat(form, iter([_moved_to(o, axis) for o, axis in results]))
 
+    over_examples.stands_for = function  # type: ignore[attr-defined]
     return over_examples
 
 

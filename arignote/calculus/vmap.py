@@ -51,7 +51,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
     Args:
         in_axes: the axis of the examples in each argument, or None for an argument that is the same for all; one value
             for all arguments, or a sequence.  For an argument that is a tree it is one value, or a tree of them:
-            `in_axes=({"x": 0, "mask": None}, 0)`.
+            `in_axes=({"x": 0, "mask": None}, 0)`.  Keyword arguments have their examples along axis 0.
         out_axes: where the axis of the examples stands in the results; one value, or a tree of them.
 
     The function is called once, with variables that lack the axis, and returns a variable or a tree of them.  A jitted

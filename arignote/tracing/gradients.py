@@ -198,23 +198,23 @@ def _like(tangent: Any, v: Any) -> Any:
 def over_examples(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     """Return the jitted function of arrays that applies `f` to every part along an axis; see `ag.vmap`."""
 
-    def of_one(*args: Any) -> Any:
+    def of_one(*args: Any, **keywords: Any) -> Any:
         trace: Any = current()
         checks = len(trace.checks)
-        for v in args:
+        for v in (*args, *keywords.values()):
             leaves: list[Any] = []
             flat(v, leaves)
             for leaf in leaves:
                 adopt(trace, leaf)
-        value = call(f, *map(_copies, args))
+        value = call(f, *map(_copies, args), **{name: _copies(v) for name, v in keywords.items()})
         if len(trace.checks) > checks:
             raise TypeError("vmap: the function raises by the values of one example; compute whether, and raise after")
         results: list[Any] = []
         form = flat(value, results)
         return unflat(form, iter([now(trace, v) for v in results]))
 
-    def mapped(*args: Any) -> Any:
-        return vectorizing.mapped(of_one, in_axes, out_axes)(*args)
+    def mapped(*args: Any, **keywords: Any) -> Any:
+        return vectorizing.mapped(of_one, in_axes, out_axes)(*args, **keywords)
 
     return _as_jitted(mapped, f)  # type: ignore[no-any-return]
 
