@@ -245,6 +245,18 @@ def test_several_results_and_results_without_examples():
         np.testing.assert_array_equal(f, e)
 
 
+@pytest.mark.parametrize("mapped", [lambda f: ag.jit(ag.vmap(f)), lambda f: ag.vmap(ag.jit(f))])
+def test_arguments_have_their_names_and_are_given_by_them(mapped):
+    def score(weights, points):
+        return weights @ points
+
+    w, p = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    for found in (mapped(score)(w, points=p), mapped(score)(points=p, weights=w)):
+        np.testing.assert_array_equal(found, [3.0, 12.0])
+    with pytest.raises(ValueError, match=r"weights\[:, None\] \(2, 1, 3\), points\[:, :, None\] \(2, 2, 1\)"):
+        mapped(score)(w, p[:, :2])
+
+
 def test_maps_inside_of_maps_and_under_gradients():
     x, y = T.matrix("x"), T.matrix("y")
     table = ag.vmap(lambda a: ag.vmap(lambda b: T.sum(T.square(a - b)))(y))(x)
