@@ -367,7 +367,7 @@ class StepText:
                 held = f"{self.memory(step.buffer)} ? {held} : 0"
             entry = f"f->held + {slot}" if in_body else f"call->memory + {accounts.TOTALS + slot}"
             yield f"{self.helper('ag_hold')}(call, {entry}, {held});"
-            if array is not None and not in_body:
+            if array is not None and isinstance(array.base, prog.Buffer) and not in_body:
                 yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[array.base]}] = {held};"
 
     def spared(self, site: int, steps: Sequence[prog.Step]) -> Iterator[str]:

@@ -149,6 +149,7 @@ BOUNDS = {
         "FRESNEL_F", "FRESNEL_G", "FRESNEL_S", "K_LOGARITHM", "K_NEAR_0", "K_REGULAR", "LEGENDRE_SQUARES",
         "LEGENDRE_WEIGHTS", "COSINE_OF_QUARTERS", "SINE_OF_QUARTERS",
     },
+    "ops/special/quantiles.py": {"LEGENDRE_NODES", "LEGENDRE_WEIGHTS"},
     "ops/special/orders01.py": {
         "I0_LARGE", "I0_SMALL", "I0_TINY", "I1_LARGE", "I1_SMALL", "I1_TINY", "K0_LARGE", "K0_MIDDLE", "K0_SMALL",
         "K1_LARGE", "K1_SMALL",
