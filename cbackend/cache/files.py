@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
+from ...record import lazy
 
 try:
     import fcntl
 except ImportError:  # Windows: the module imports, and no compiler is offered there
     fcntl = None  # type: ignore[assignment]
 
+np = lazy.module("numpy")  # libraries are built ahead where there is no NumPy
 _LARGE = 1 << 22
 """Bytes of a large file: of arrays of that size NumPy asks for huge pages."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)

@@ -72,7 +72,7 @@ static i64 place_all(const i32 *lives, i64 *places, const wanted *order, i32 cou
 /* Return the bytes of a block for all slots, by best fit: largest slot first, or most bytes times steps first,
    whichever needs less. rooms: in: the bytes of each slot; out, after them: its place; lives as in ag_plan. -1:
    there is no memory for planning. */
-EXPORT i64 ag_places(i32 slots, const i32 *lives, i64 *rooms)
+__attribute__((cold)) EXPORT i64 ag_places(i32 slots, const i32 *lives, i64 *rooms)
 {
     const size_t each = sizeof(wanted) + sizeof(placed) + sizeof(i64);
     wanted *const order = malloc((size_t)(slots + 1) * each);

@@ -37,7 +37,7 @@ typedef struct cholesky_place {
 /* g[row..] -= w[row.., below] @ l[below] for `count` rows of the panel. */
 static void subtract_known(const cholesky_place *of, i64 row, i64 count)
 {
-    static const batched_product alone = {.rank = 0};
+    const batched_product alone = {.rank = 0};
     const product x = {.m = count,
                        .n = of->width,
                        .k = of->n - of->first - of->width,
@@ -55,46 +55,55 @@ static void subtract_known(const cholesky_place *of, i64 row, i64 count)
     if (count > 0 && x.k > 0) multiply_matrices(of->rt, &x);
 }
 
-/* w[below] = g[below] @ inv(d), and the same beside the block. */
-static void divide_rows(const cholesky_place *of)
+/* x -= conj(by[s]) * rows[s], for rows from `s` up to `end`. */
+static __attribute__((hot, noinline)) void subtract_rows(T *restrict x, const T *by, const T *rows, i64 s, i64 end)
+{
+    for (; s < end; s++)
+        for (i64 i = 0; i < PANEL; i++) x[i] -= MULTIPLY(CONJUGATE(by[s * PANEL]), rows[s * PANEL + i]);
+}
+
+/* w[below] = g[below] @ inv(d), and the same beside the block.  All columns of a row are subtracted from: those of l
+   behind its diagonal are 0, and numbers of x that were divided are not read again. */
+static __attribute__((hot, noinline)) void divide_rows(const cholesky_place *of)
 {
     const i64 n = of->n, first = of->first;
     for (i64 r = first + of->width; r < n; r++) {
         T *const x = of->g + (r - first) * PANEL, *const to = of->w + r * n + first;
         for (i64 j = of->width - 1; j >= 0; j--) {
             const T *d = of->l + j * PANEL, solved = x[j] / d[j];
-            for (i64 i = 0; i < j; i++) x[i] -= MULTIPLY(solved, d[i]);
+            for (i64 i = 0; i < PANEL; i++) x[i] -= MULTIPLY(solved, d[i]);
             to[j] = solved, of->w[(first + j) * n + r] = CONJUGATE(solved);
         }
     }
 }
 
 /* The block of w on the diagonal, from the numbers of g in its place. */
-static void pull_back_block(const cholesky_place *of)
+static __attribute__((hot, noinline)) void pull_back_block(const cholesky_place *of)
 {
-    const i64 n = of->n, width = of->width;
-    T *const w = of->w + of->first * (n + 1), column[PANEL];
-    for (i64 j = width - 1; j >= 0; j--) {
+    T block[PANEL * PANEL] = {0}, column[PANEL] = {0}; /* column: that of number j below the diagonal, conjugated */
+    for (i64 j = of->width - 1; j >= 0; j--) {
         const T *d = of->l + j;
-        for (i64 i = j + 1; i < width; i++) column[i] = of->g[i * PANEL + j];
-        for (i64 s = j + 1; s < width; s++)
-            for (i64 i = j + 1; i < width; i++) column[i] -= MULTIPLY(CONJUGATE(w[s * n + i]), d[s * PANEL]);
         REAL middle = REAL_PART(of->g[j * PANEL + j]);
-        for (i64 i = j + 1; i < width; i++) {
+        for (i64 i = j + 1; i < of->width; i++) column[i] = CONJUGATE(of->g[i * PANEL + j]);
+        subtract_rows(column, d, block, j + 1, of->width);
+        for (i64 i = j + 1; i < of->width; i++) {
             column[i] /= d[j * PANEL];
-            middle -= REAL_PART(MULTIPLY(CONJUGATE(column[i]), d[i * PANEL]));
-            w[i * n + j] = column[i], w[j * n + i] = CONJUGATE(column[i]);
+            middle -= REAL_PART(MULTIPLY(column[i], d[i * PANEL]));
+            block[i * PANEL + j] = CONJUGATE(column[i]), block[j * PANEL + i] = column[i];
         }
-        w[j * n + j] = middle / d[j * PANEL];
+        block[j * PANEL + j] = middle / d[j * PANEL];
     }
+    for (i64 i = 0; i < of->width; i++)
+        __builtin_memcpy(of->w + (of->first + i) * of->n + of->first, block + i * PANEL,
+                         sizeof(T) * (unsigned long)of->width);
 }
 
-/* Copy the columns of a panel, from the diagonal on. */
-static void copy_panel(const cholesky_place *of, T *to, const T *x, const i64 *strides)
+/* Copy the columns of a panel, from the diagonal on; 0 behind the diagonal, and in columns that do not exist. */
+static __attribute__((hot, noinline)) void copy_panel(const cholesky_place *of, T *to, const T *x, const i64 *strides)
 {
     x += of->first * (strides[0] + strides[1]);
-    for (i64 r = 0; r < of->n - of->first; r++)
-        for (i64 j = 0; j < of->width; j++) to[r * PANEL + j] = x[r * strides[0] + j * strides[1]];
+    for (i64 r = 0; r < of->n - of->first; r++, to += PANEL)
+        for (i64 j = 0; j < PANEL; j++) to[j] = j <= r && j < of->width ? x[r * strides[0] + j * strides[1]] : 0;
 }
 
 /* Return whether no number of the diagonal of l is 0. */
@@ -119,7 +128,7 @@ static i32 pull_back_place(cholesky_place *of, const T *l, const i64 *ls, const 
     return 1;
 }
 
-static i32 pull_back_cholesky(const ag_runtime *rt, const ag_cholesky_gradient *of)
+static __attribute__((cold)) i32 pull_back_cholesky(const ag_runtime *rt, const ag_cholesky_gradient *of)
 {
     const i32 rank = of->rank;
     const i64 n = of->n;

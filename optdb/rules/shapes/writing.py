@@ -470,7 +470,7 @@ WRITING: list[Rule] = [
               formula="set_subtensor(x[i], y)[i] -> y"),
     node_rule("local_element_of_write", Subtensor, element_of_write, having=IncSubtensor, uses=True,
               contract=relaxes("errors"), formula="set_subtensor(x[i], y)[j] -> where(i == j, y, x[j])  for elements"),
-    node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum,
+    node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum, having=add,
               formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES, uses=True,
               contract=relaxes("errors"),
