@@ -98,6 +98,7 @@ class CholeskyGradient(MatrixOp):
 
 def _by_products(factor: Variable, g: Variable) -> TensorVariable:
     """Return the meaning of `CholeskyGradient`: l^-H lower_half(l^H g) l^-1, folded onto the lower triangle."""
+    factor, g = T.tril(factor), T.tril(g)
     inner = lower_half(product(adjoint(factor), g))
     upper = SolveTriangular(lower=False)
     left = upper(adjoint(factor), inner)
