@@ -96,10 +96,10 @@ class Ablation:
     def most(self, count: int = 10) -> tuple[str, ...]:
         """Return the names of the most valuable rules.
 
-        Gains of less than a twentieth do not count.  Those that differ by less than a tenth are equal here, and names
-        decide: two measurements of one function give the same names, though times vary.
+        Gains of less than a tenth do not count: times of one form vary by some hundredths.  Those that differ by less
+        than that are equal here, and names decide: so two measurements of one function give the same names.
         """
-        rules = [row for row in self.of("rule") if _step(row.gain) > 0]
+        rules = [row for row in self.of("rule") if row.gain >= _STEP]
         return tuple(row.name for row in sorted(rules, key=lambda row: (-_step(row.gain), row.name))[:count])
 
     @cached_property
