@@ -19,7 +19,7 @@ from ..record.quoting import one_line
 from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
 from .provenance import Origin, here, next_number
-from .types import NAMED, TensorType
+from .types import NAMED, TensorType, bytes_of
 
 if TYPE_CHECKING:
     from .dims import Dim
@@ -106,7 +106,7 @@ class Constant(Variable):
         """
         if self._key is None:
             if self.data.nbytes > _LARGE:
-                bits = hashlib.sha256(np.ascontiguousarray(self.data).reshape(-1).view(np.uint8).data).digest()
+                bits = hashlib.sha256(bytes_of(self.data)).digest()
             else:
                 bits = self.data.tobytes()
             self._key = (self.type.dtype, self.data.shape, bits)

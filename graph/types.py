@@ -71,6 +71,11 @@ class TensorType:
         return f"{self.dtype}[{', '.join('?' if n is None else str(n) for n in self.shape)}]"
 
 
+def bytes_of(array: np.ndarray) -> memoryview:
+    """Return the bytes of the elements in C order; those of the array itself where they lie so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
 @cache
 def numpy_dtype(name: str) -> np.dtype:
     return np.dtype(name)

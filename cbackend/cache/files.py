@@ -104,7 +104,8 @@ def _content(descriptor: int, size: int) -> bytes | memoryview:
 
 def _array_of(descriptor: int, size: int) -> memoryview:
     """Return the first `size` bytes of an open file; fewer if it is shorter."""
-    content, at = np.empty(size, np.uint8).data, 0
+    content: memoryview = np.empty(size, np.uint8).data
+    at = 0
     while at < size:
         count = os.readv(descriptor, [content[at:]])
         if not count:

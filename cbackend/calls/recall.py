@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import FunctionGraph, TensorType
+from ...graph.types import bytes_of
 from ...record import record
 from ..build.build import Library, find
 from ..build.toolchain import Toolchain
@@ -68,7 +69,7 @@ def keep(
     head = json.dumps(reported).encode()
     parts: list[bytes | memoryview] = [head, b" " * (-(len(head) + 1) % ALIGNED), b"\n"]
     for c in interface.constants:
-        bits = np.ascontiguousarray(c).reshape(-1).view("uint8").data
+        bits = bytes_of(c)
         parts += (bits, bytes(-len(bits) % ALIGNED))
     return cache.store(Kind.RECORD, key, parts) is not None
 

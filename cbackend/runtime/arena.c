@@ -71,7 +71,7 @@ static i64 place_all(const i32 *lives, i64 *places, const wanted *order, i32 cou
 
 /* Return the bytes of a block for all slots, by best fit: largest slot first, or most bytes times steps first,
    whichever needs less. rooms: in: the bytes of each slot; out, after them: its place; lives as in ag_plan. -1:
-   there is no memory for planning. */
+   there is no memory for planning.  Cold: it runs where lengths change, and is part of every bundle. */
 __attribute__((cold)) EXPORT i64 ag_places(i32 slots, const i32 *lives, i64 *rooms)
 {
     const size_t each = sizeof(wanted) + sizeof(placed) + sizeof(i64);

@@ -68,6 +68,13 @@ def test_damaged_files_are_refused(tmp_path):
             without_weights(damaged, "net.onnx")
 
 
+def printed(program, path):
+    """The whole numbers that a program prints in a process of its own, given the path of a model."""
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
+    return [*map(int, done.stdout.split())]
+
+
 GROWTH = """
 import re, sys
 import numpy as np
@@ -89,9 +96,8 @@ print(mapped)
 def test_packed_weights_leave_no_pages_of_the_file(tmp_path):
     path = tmp_path / "net.onnx"
     saved(path, 6, 1024)
-    command = [sys.executable, "-c", GROWTH, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
-    assert int(done.stdout) < 20 << 20 < path.stat().st_size  # libraries that were loaded
+    (mapped,) = printed(GROWTH, path)
+    assert mapped < 20 << 20 < path.stat().st_size  # libraries that were loaded
 
 
 PROGRAM = """
@@ -109,7 +115,5 @@ print(held("VmHWM") - before, held("RssAnon"))
 def test_the_peak_while_loading_is_the_size_of_the_file(tmp_path):
     path = tmp_path / "net.onnx"
     saved(path, 6, 1024)
-    command = [sys.executable, "-c", PROGRAM, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
-    peak, _ = map(int, done.stdout.split())
+    peak, _ = printed(PROGRAM, path)
     assert peak <= 1.2 * path.stat().st_size + (8 << 20)  # and what imports take
