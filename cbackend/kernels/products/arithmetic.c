@@ -33,11 +33,13 @@ enum { VECTOR_BYTES = 32 };
 enum { VECTOR_BYTES = 16 };
 #endif
 
-/* Whether our own loops are as fast as the BLAS and replace it. */
-#if !COMPLEX && !BLAS_FIRST && (defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)))
-enum { OWN_LOOPS = 1 };
+/* Whether our own loops are as fast as the BLAS and replace it: all of them, or those of matrices. */
+#if !BLAS_FIRST && defined(__AVX512F__)
+enum { OWN_LOOPS = !COMPLEX, OWN_PRODUCTS = 1 };
+#elif !COMPLEX && !BLAS_FIRST && defined(__AVX2__) && defined(__FMA__)
+enum { OWN_LOOPS = 1, OWN_PRODUCTS = 1 };
 #else
-enum { OWN_LOOPS = 0 };
+enum { OWN_LOOPS = 0, OWN_PRODUCTS = 0 };
 #endif
 
 INLINE i64 at_most(i64 a, i64 b) { return a < b ? a : b; }

@@ -194,5 +194,9 @@ def test_a_matrix_times_itself_has_the_bits_of_any_product(dtype, threads):
                 assert found.tobytes() == wanted.tobytes()
     batch = T.tensor3("batch", dtype=dtype)
     f = ag.function([batch], batch @ batch.transpose(0, 2, 1), mode=mode, threads=threads)
-    found = f(sample((3, 80, 90), dtype))
-    np.testing.assert_array_equal(found, found.transpose(0, 2, 1))
+    matrices = sample((3, 80, 90), dtype)
+    found = f(matrices)
+    for one, matrix in zip(found, matrices, strict=True):
+        assert one.tobytes() == product(matrix, matrix.T.copy())[0].tobytes()
+    if dtype != "complex64":  # there the order of a sum's two parts depends on which factor is the left one
+        np.testing.assert_array_equal(found, found.transpose(0, 2, 1))
