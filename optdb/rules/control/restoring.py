@@ -181,7 +181,7 @@ class _Undone:
     def _is_reversed(self, rows: Variable, of: Variable) -> bool:
         """Whether `rows` are those of all steps, from the last one on."""
         node, n = bare(rows).owner, self._forward.inputs[0]
-        if node is None or not isinstance(node.op, Subtensor) or node.op.spec[0] != "s001":
+        if node is None or not isinstance(node.op, Subtensor) or node.op.spec[:1] != ("s001",):
             return False
         step = node.inputs[1]
         if not isinstance(step, Constant) or step.data != -1 or any(entry != "s000" for entry in node.op.spec[1:]):

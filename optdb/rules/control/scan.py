@@ -194,7 +194,7 @@ def _only_last(graph: FunctionGraph, trace: Variable) -> bool:
 
 def _is_last(node: Apply, trace: Variable) -> bool:
     op, rest = node.op, node.inputs[1:]
-    plain = isinstance(op, Subtensor) and op.spec[0] == "i" and all(entry == "s000" for entry in op.spec[1:])
+    plain = isinstance(op, Subtensor) and op.spec[:1] == ("i",) and all(entry == "s000" for entry in op.spec[1:])
     return plain and node.inputs[0] is trace and isinstance(rest[0], Constant) and int(rest[0].data) == -1
 
 

@@ -116,7 +116,7 @@ def _is_view(node: Apply) -> bool:
 def _is_part(node: Apply) -> bool:
     """Whether the node is a slice of an array whose first slice has no step."""
     spec = node.op.spec if isinstance(node.op, Subtensor) else ("i",)
-    return spec[0][:1] == "s" and spec[0][3] == "0" and all(entry[0] == "s" for entry in spec)
+    return bool(spec) and all(entry[0] == "s" for entry in spec) and spec[0][3] == "0"
 
 
 def _is_kernel(node: Apply) -> bool:

@@ -274,6 +274,18 @@ def test_positions_from_the_end_may_be_those_of_another_step(start):
     np.testing.assert_array_equal(T.interpret(found, values)[0], T.interpret(graph, values)[0])
 
 
+def test_an_ellipsis_reads_all_of_a_loop():
+    """Its index has no entry, not even for the first axis."""
+    x = T.matrix("x")
+    trace, _ = ag.scan(lambda row, before: T.tanh(row + before[...]), sequences=x, outputs_info=T.zeros_like(x[0]))
+    loss = T.sum(trace[...] * T.exp(x[...]))
+    given = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
+    outputs = [trace[...][..., None], loss, ag.grad(loss, x)[...], ag.grad(loss, x)[::-1][...]]
+    f = ag.function([x], outputs, mode=ag.Mode("fast_run", backend="c", check=True))
+    for found, wanted in zip(f(given), T.evaluate(outputs, {x: given}), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+
+
 def test_inner_loops_of_gradients_keep_and_restore_nothing_that_is_not_read():
     """Of the sweep p[j + 1] = f(p[j]) the derivative reads p alone, which the loop has when it ends."""
 
