@@ -21,8 +21,9 @@ from ..facts import Node, producer
 
 def paired(node: Node, users: Users) -> Variable | None:
     """Fuse a depthwise convolution, groups within blocks or a pool with the convolution that it alone reads."""
-    second, first = _convolution(node), producer(node.inputs[0], BlockedConvolution, FusedProduct)
-    if second is None or not _is_own(second) or first is None or len(users(node.inputs[0])) > 1:
+    first = producer(node.inputs[0], BlockedConvolution, FusedProduct)
+    second = None if first is None else _convolution(node)
+    if first is None or second is None or not _is_own(second) or len(users(node.inputs[0])) > 1:
         return None
     op, size = _convolution(first), node.out.type.shape[4]
     if not isinstance(op, BlockedConvolution) or op.own or op.tile or op.groups > 1 or op.size != size:
@@ -42,6 +43,8 @@ def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
     """Return the pool, or the convolution with packed weights, of a node, if all that follows is a constant clip."""
     op: Op = node.op
     if isinstance(op, FusedProduct):
+        if not isinstance(op.product, (BlockedConvolution, BlockedPool)):
+            return None
         bounds, op = op.split(node.inputs)[1], op.product
         if bounds_of(node.op.graph) is None or not all(isinstance(v, Constant) for v in bounds):
             return None
@@ -54,6 +57,7 @@ def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
 
 PAIRS: list[Rule] = [
     node_rule("local_convolution_pair", (BlockedConvolution, BlockedPool, FusedProduct), paired, uses=True,
+              having=(BlockedConvolution, FusedProduct),
               formula="blocked_convolution(blocked_convolution(x, w, b), v, c) -> convolution_pair(x, w, b, v, c)"
                       "  for v a kernel a channel or a group within a block, or a blocked_pool"),
 ]  # fmt: skip

@@ -174,6 +174,7 @@ def coarse_function(node: Node, users: Users) -> Variable | None:
 
 STORED: list[Rule] = [
     node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=(from_bfloat16, Join, *VIEWS),
+              needs=(from_bfloat16,),
               contract=relaxes("rounding", "signed zero"),
               lacking=lacking_unit,
               formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
