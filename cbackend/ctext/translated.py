@@ -27,7 +27,7 @@ _LIBRARY = {
     "exp": "ag_exp_f64", "log": "ag_log_f64", "log1p": "ag_log1p_f64", "expm1": "ag_expm1_f64", "sin": "ag_sin_f64",
     "cos": "ag_cos_f64", "tan": "ag_tan_f64", "sqrt": "sqrt_F", "floor": "floor_F", "fabs": "fabs_F",
     "rint": "rint_F", "power": "pow_F", "copysign": "copysign_F", "gamma_of": "ag_gamma_f64",
-    "log_gamma": "ag_gammaln_f64", "digamma_of": "ag_digamma_f64", "erf": "ag_erf_f64", "erfc": "ag_erfc_f64",
+    "log_gamma": "ag_log_gamma_f64", "digamma_of": "ag_digamma_f64", "erf": "ag_erf_f64", "erfc": "ag_erfc_f64",
     "fma": "__builtin_fma", "cosh": "ag_cosh_f64", "sinh": "ag_sinh_f64", "is_negative": "__builtin_signbit",
     "atan": "ag_atan_f64",
 }  # fmt: skip

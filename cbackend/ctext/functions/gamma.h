@@ -37,6 +37,13 @@ INLINE f64 ag_log_of_power_f64(f64 a, f64 *low)
     return y;
 }
 
+/* y (y + 1) ... with n factors, up to 6. */
+INLINE f64 ag_factors_above_f64(f64 y, f64 n)
+{
+    const f64 p0 = (n > 0 ? y : 1) * (n > 1 ? y + 1 : 1), p1 = (n > 2 ? y + 2 : 1) * (n > 3 ? y + 3 : 1);
+    return p0 * p1 * ((n > 4 ? y + 4 : 1) * (n > 5 ? y + 5 : 1));
+}
+
 /* Gamma without branches: below 8 a quotient of products and 1 / gamma about 2, beyond by Stirling's formula, with a
    power in two parts; below -1/2 by reflection, gamma(-a) gamma(a) = -pi / (a sin(pi a)).  Exact at whole numbers
    to 23. */
@@ -46,8 +53,7 @@ INLINE f64 ag_gamma_f64(f64 x)
     const f64 size = fabs_F(x) < 200 ? fabs_F(x) : 200, a = mirrored ? size : x < 200 ? x : 200;
     /* a = y + n, and the factors between them, all exact */
     const f64 small = is_big ? 2 : a, n = rint_F(small) - 2, y = small - n, v = y - 2;
-    const f64 p0 = (n > 0 ? y : 1) * (n > 1 ? y + 1 : 1), p1 = (n > 2 ? y + 2 : 1) * (n > 3 ? y + 3 : 1);
-    const f64 above = p0 * p1 * ((n > 4 ? y + 4 : 1) * (n > 5 ? y + 5 : 1));
+    const f64 above = ag_factors_above_f64(y, n);
     POLYNOMIAL(f64, q, v, RECIPROCAL_GAMMA_SERIES);
     const f64 below = __builtin_fma(v, q, 1) * (n < -1 ? small * (small + 1) : n < 0 ? small : 1);
     const f64 near = mirrored ? below / above : above / below;
@@ -65,12 +71,48 @@ INLINE f64 ag_gamma_f64(f64 x)
     return x != x ? x : is_exact ? exact : mirrored & (rest == 0) ? __builtin_nan("") : reflected;
 }
 
-/* lgamma itself writes a global; it is +inf at -inf, where SciPy's function is -inf. */
+/* (log(gamma(a)) - (a - 1/2) log(a) + a - log(2 pi) / 2) a in 1 / a**2, and sin(pi r) / r in r**2, for a >= 8 and
+   |r| <= 1/2, in Chebyshev's nodes */
+#define LOG_STIRLING_SERIES \
+    0x1.5555555555555p-4, -0x1.6c16c16c16b29p-9, 0x1.a01a019ee0dbep-11, -0x1.38137ec070146p-11, \
+    0x1.b94f6d659214dp-11, -0x1.f5ff2fdcde511p-10, 0x1.96db406143a31p-8, -0x1.55b3a71b46db0p-6
+#define SINE_OF_PI_SERIES \
+    0x1.921fb54442d18p+1, -0x1.4abbce625be52p+2, 0x1.466bc6775aa7dp+1, -0x1.32d2cce627c86p-1, \
+    0x1.5078348551854p-4, -0x1.e3074dfaf87afp-8, 0x1.e8f3675ee37ddp-12, -0x1.6f7acdb8f6580p-16, 0x1.9d462020fcc78p-21
 
-static inline f64 ag_gammaln_f64(f64 x)
+/* log(|gamma(x)|) without branches: below 8 of the quotient that gamma has, about 1 and 2 of its distance from 1, which
+   keeps its digits there; beyond by Stirling's formula; below -1/2 by reflection.  Infinite at the poles, -inf at -inf. */
+INLINE f64 ag_gammaln_f64(f64 x)
+{
+    const b8 mirrored = x <= -0.5, is_big = fabs_F(x) >= 8;
+    const f64 size = fabs_F(x), small = is_big ? 2 : mirrored ? size : x;
+    const f64 nearest = rint_F(small), v = small - nearest, n = nearest - 2, y = small - n; /* v and y are exact */
+    POLYNOMIAL(f64, q, v, RECIPROCAL_GAMMA_SERIES);
+    const f64 below = __builtin_fma(v, q, 1) * (n < -1 ? fabs_F(small * (small + 1)) : n < 0 ? small : 1);
+    const f64 rest = size - rint_F(size), square = rest * rest;
+    POLYNOMIAL(f64, wave, square, SINE_OF_PI_SERIES);
+    /* 1 / gamma(x), or where it is mirrored gamma(x); of a large number only the factors of the reflection */
+    const f64 over = (is_big ? 1 : below) * (mirrored ? 0x1.921fb54442d18p+1 : 1);
+    const f64 under = (is_big ? 1 : ag_factors_above_f64(y, n)) * (mirrored ? size * fabs_F(rest * wave) : 1);
+    const f64 ratio = over / under;
+    /* About 1 and 2 it is 1 + distance, and its logarithm log(whole) + (distance - (whole - 1)) / whole. */
+    const b8 is_near = !mirrored & (n >= -1) & (n <= 0);
+    const f64 distance = v * (n < 0 ? __builtin_fma(q, small, 1) : q), whole = 1 + distance;
+    const f64 lost = is_near ? (distance - (whole - 1)) * (2 - whole) : 0;
+    const f64 log_of = ag_log_f64(is_big ? size : is_near ? whole : ratio), within = log_of + lost;
+    const f64 large = is_big ? size : 8, inverse = 1 / large, inverse_square = inverse * inverse;
+    POLYNOMIAL(f64, tail, inverse_square, LOG_STIRLING_SERIES);
+    const f64 far = (large - 0.5) * (log_of - 1) + __builtin_fma(tail, inverse, 0x1.acfe390c97d68p-2);
+    const f64 near = mirrored ? within : 0 - within, found = is_big ? (mirrored ? ag_log_f64(ratio) - far : far) : near;
+    const b8 is_pole = (x <= 0) & (rest == 0);
+    return is_pole ? __builtin_inf() : x == -__builtin_inf() ? x : found;
+}
+
+/* lgamma of the C library, which is within an ulp for x > 0; lgamma itself writes a global. */
+static inline f64 ag_log_gamma_f64(f64 x)
 {
     int sign;
-    return x == -__builtin_inf() ? x : lgamma_r(x, &sign);
+    return lgamma_r(x, &sign);
 }
 
 /* digamma's two series: that of J. Maddock's rational form on [1, 2] (Boost.Math, digamma.hpp, 53 bits), and B(2k) / 2k
@@ -152,7 +194,7 @@ static inline f64 ag_polygamma_f64(f64 n, f64 x)
         return even * 0;
     if (x <= 0 && x == floor_F(x)) /* -inf too, as SciPy; at -0 from below, where all orders go to +inf */
         return x == 0 && __builtin_signbit(x) ? inf : even * inf;
-    const f64 log_2 = 0x1.62e42fefa39efp-1, log_factorial = ag_gammaln_f64(s), size = rint_F(log_factorial / (s * log_2));
+    const f64 log_2 = 0x1.62e42fefa39efp-1, log_factorial = ag_log_gamma_f64(s), size = rint_F(log_factorial / (s * log_2));
     const f64 scale = pow_F(2, size); /* n! is about scale**s, which is shared out: none overflows */
     const f64 rest = s <= 171 ? ag_gamma_f64(s) * pow_F(2, -size * s) : exp_F(log_factorial - size * s * log_2);
     if (x > 0)

@@ -77,7 +77,7 @@
 static inline f64 ag_log_gamma_near_1_f64(f64 a)
 {
     if (fabs_F(a) > 0.5) {
-        return ag_gammaln_f64(1.0 + a);
+        return ag_log_gamma_f64(1.0 + a);
     }
     POLYNOMIAL(f64, p, a, LOG_GAMMA_SERIES);
     return a * p;
@@ -130,7 +130,7 @@ static inline f64 ag_gamma_factor_f64(f64 a, f64 x)
         return ag_exp_parts_f64(e, e_low) * ag_exp_f64(-ag_stirling_f64(a)) / sqrt_F(0x1.921fb54442d18p+2 * a);
     }
     if (x < 1e-300) {
-        return ag_exp_f64(a * ag_log_f64(x) - ag_gammaln_f64(a + 1.0));
+        return ag_exp_f64(a * ag_log_f64(x) - ag_log_gamma_f64(a + 1.0));
     }
     e = ag_log_in_parts_f64(x, 0.0, &e_low);
     e = ag_times_parts_f64(e, e_low, a, 0.0, &e_low);
@@ -464,7 +464,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 p_low, f64 q)
     if (a < 1.0 || x < 0.1 * a) {
         x = p > 0.0 ? ag_exp_f64((ag_log_f64(p) + ag_log_gamma_near_1_f64(a)) / a) : 0.0;
         if (a < 1.0 && p > 0.75) {
-            x = -ag_log_f64(q) - ag_gammaln_f64(a);
+            x = -ag_log_f64(q) - ag_log_gamma_f64(a);
             x = x > 1.0 ? x + (a - 1.0) * ag_log_f64(x) : 1.0;
         }
     }

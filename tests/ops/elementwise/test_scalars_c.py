@@ -261,3 +261,25 @@ def test_special_functions_against_scipy(name, exact, compiled):
     x = np.concatenate([np.linspace(-9.97, 30, 4001), [1e-10, 1e5, 1e15, 1.4616321449683622]])
     (got,) = library.run(kernels[name, ("float64",)][1], [x])
     np.testing.assert_allclose(got, exact(x), rtol=4e-14, atol=2e-15)
+
+
+def test_gammaln_keeps_its_digits_about_its_zeros(compiled):
+    """At 1 and 2, and where its formulas meet."""
+    mp = pytest.importorskip("mpmath")
+    kernels, library = compiled
+    steps = np.outer([1.0, -1.0], np.logspace(-16, -0.4, 40)).ravel()
+    x = np.concatenate(
+        [1 + steps, 2 + steps, [-0.5, 0.5, 1.5, 2.5, 3.5, 7.5, 8.0, np.nextafter(8, 0), -7.75, -8.25, 1e-310]]
+    )
+    (got,) = library.run(kernels["gammaln", ("float64",)][1], [x])
+    with mp.workdps(60):
+        exact = [mp.log(abs(mp.gamma(mp.mpf(v)))) for v in x.tolist()]
+        errors = [
+            float(abs(mp.mpf(y) - e)) / np.spacing(abs(float(e))) for y, e in zip(got.tolist(), exact, strict=True)
+        ]
+    assert max(errors) < 6
+    (whole,) = library.run(
+        kernels["gammaln", ("float64",)][1], [np.array([1.0, 2.0, 0.0, -0.0, -1.0, -9.0, np.inf, -np.inf])]
+    )
+    np.testing.assert_array_equal(whole, [0, 0, np.inf, np.inf, np.inf, np.inf, np.inf, -np.inf])
+    assert not np.signbit(whole[:2]).any()
