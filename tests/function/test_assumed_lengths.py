@@ -117,6 +117,17 @@ def test_errors_and_values_are_those_of_the_general_graph(shapes):
         same(f(*values), want)
 
 
+def test_lengths_of_which_an_index_has_none_are_not_assumed():
+    """`x[0]` of a matrix that meets one without rows."""
+    x, y = T.matrix("x"), T.vector("y")
+    inner = T.exp(x) * y
+    outputs = [inner + np.empty((0, 3)), inner[0, :3]]
+    f = ag.function([x, y], outputs, mode=ag.Mode("fast_run", backend="c", check=True))
+    given = np.arange(3.0)[None], np.ones(3)
+    assert [r.shape for r in f(*given)] == [(0, 3), (3,)]
+    assert "assume_equal" not in {*names(f), *(entry.rule for entry in f.journal)}
+
+
 def test_results_of_which_only_lengths_are_known_are_checked():
     x, y = T.vector("x"), T.vector("y")
     f = ag.function([x, y], T.zeros_like(T.exp(x) * T.cos(y) * T.sin(x)))

@@ -56,18 +56,28 @@ class AssumeEqualOptimizer(Optimizer):
         assumed = Assumed(graph)
         if not (assumed.lengths or assumed.bodies) or not assumed.helps():
             return graph, OptimizerProfile()
-        if not assumed.lengths:  # what meets in loops is known to be equal
-            return admitted(graph, with_bodies_assuming(graph, assumed.bodies), self.name, editor), OptimizerProfile()
+        entries = len(editor.journal)
         try:
-            found = graph.replace(assumed.images(assumed.lengths), self.name, editor)
-        except (TypeError, ValueError):  # lengths that contradict one another: every call will raise
+            return self._assuming(graph, assumed, editor), OptimizerProfile()
+        except (
+            TypeError,
+            ValueError,
+            IndexError,
+        ):  # lengths that contradict one another, or an index: nothing is assumed
+            del editor.journal[entries:]
             return graph, OptimizerProfile()
+
+    def _assuming(self, graph: FunctionGraph, assumed: Assumed, editor: GraphEditor) -> FunctionGraph:
+        """Return the graph under the assumptions, with a check of those on its inputs."""
+        if not assumed.lengths:  # what meets in loops is known to be equal
+            return admitted(graph, with_bodies_assuming(graph, assumed.bodies), self.name, editor)
+        found = graph.replace(assumed.images(assumed.lengths), self.name, editor)
         if found is graph:
-            return graph, OptimizerProfile()
+            return graph
         if assumed.bodies:
             found = admitted(found, with_bodies_assuming(found, assumed.bodies), self.name, editor)
         result = found.outputs[0]
-        return _returning(found, {result: assumed.checked(result)}, self.name, editor), OptimizerProfile()
+        return _returning(found, {result: assumed.checked(result)}, self.name, editor)
 
 
 def with_bodies_assuming(graph: FunctionGraph, bodies: Mapping[FunctionGraph, Assumed]) -> FunctionGraph:
