@@ -37,5 +37,5 @@ INLINE F ag_erfc_F(F x)
     const F scaled = q * inverse, part = ag_fma_F(ag_small_expm1_F(r), scaled, scaled);
     const F rest = part * ag_from_bits_F(half << MANTISSA) * ag_from_bits_F((exponents - half) << MANTISSA);
     const F far = x < 0 ? 2 - rest : rest, near = 1 - ag_fma_F(x, z, x);
-    return a < NEAR ? near : far;
+    return x != x ? x : a < NEAR ? near : far; /* a compiler may negate a NaN, or not: -x * y is one instruction */
 }
