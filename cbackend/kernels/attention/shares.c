@@ -12,6 +12,7 @@
    Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
    that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
 #pragma once
+#include "../batch.h"
 #include "../products/blocks.c"
 #include "../products/choices.c"
 
@@ -214,18 +215,16 @@ static void attend_task(void *context, i64 index)
         work->failed = 1;
         return;
     }
-    i64 q = row * of->q_strides[of->rank], k = 0, v = 0, mask = 0, added = 0, left = index / work->tasks, place;
-    queries at = {.work = work, .y = (REAL *)of->y + (left * of->m + row) * of->e, .rows = rows, .room = room};
-    for (i32 l = of->rank - 1; l >= 0; l--, left /= of->batch[l + 1]) {
-        place = left % of->batch[l];
-        q += place * of->q_strides[l], k += place * of->k_strides[l], v += place * of->v_strides[l];
-        if (of->mask) mask += place * of->mask_strides[l];
-        if (of->added) added += place * of->added_strides[l];
-    }
-    at.q = (const char *)of->q + q * work->item, at.k = (const char *)of->k + k * work->item;
-    at.v = (const char *)of->v + v * work->item;
-    if (of->mask) at.mask = (const unsigned char *)of->mask + mask + row * of->mask_strides[of->rank];
-    if (of->added) at.added = (const REAL *)of->added + added + row * of->added_strides[of->rank];
+    const i64 call = index / work->tasks;
+    queries at = {.work = work, .y = (REAL *)of->y + (call * of->m + row) * of->e, .rows = rows, .room = room};
+#define PLACE(strides) place_of(call, of->rank, of->batch, strides)
+    at.q = (const char *)of->q + (PLACE(of->q_strides) + row * of->q_strides[of->rank]) * work->item;
+    at.k = (const char *)of->k + PLACE(of->k_strides) * work->item;
+    at.v = (const char *)of->v + PLACE(of->v_strides) * work->item;
+    if (of->mask)
+        at.mask = (const unsigned char *)of->mask + PLACE(of->mask_strides) + row * of->mask_strides[of->rank];
+    if (of->added) at.added = (const REAL *)of->added + PLACE(of->added_strides) + row * of->added_strides[of->rank];
+#undef PLACE
     at.top = room + size, at.total = at.top + rows;
     work->function(&at);
     work->rt->release(room);

@@ -1,4 +1,5 @@
 /* Transforms of one real type REAL, its plans, and rows of a batch.  Included for float and for double, with OF. */
+#include "../batch.h"
 #include "real32.h"
 
 typedef REAL OF(vec4) __attribute__((vector_size(4 * sizeof(REAL))));
@@ -422,9 +423,7 @@ static void OF(do_rows)(void *context, i64 task)
         REAL *const re = room, *im = room + all, *const behind = room + OF(room)(plan) * lanes;
         if (halved) im = behind - (plan->n + 1) * lanes; /* one frequency more than fits, for a moment */
         for (i64 q = 0; q < lanes; q++) {
-            i64 at = 0, left = row + q;
-            for (i32 axis = of->rank - 1; axis >= 0; left /= of->batch[axis--])
-                at += left % of->batch[axis] * of->x_strides[axis];
+            const i64 at = place_of(row + q, of->rank, of->batch, of->x_strides);
             OF(read_row)(of, (const REAL *)of->x + parts * at, step, lanes, re + q, is_halves ? NULL : im + q);
             if (halved) OF(join_halves)(plan, lanes, re + q, im + q);
         }

@@ -3,14 +3,8 @@
 #pragma once
 #include "../../driver/outcomes.h"
 #include "lapack.c"
+#include "../batch.h"
 #include "../slots.h"
-
-static i32 is_empty(i32 rank, const i64 *batch)
-{
-    for (i32 axis = 0; axis < rank; axis++)
-        if (batch[axis] == 0) return 1;
-    return 0;
-}
 
 /* Step to the next place of a batch, in which two operands move by their strides; 0 after the last one. */
 static i32 next_place(i32 rank, const i64 *batch, i64 *at, const T **x, const i64 *xs, const T **y, const i64 *ys)
@@ -44,7 +38,7 @@ static T *numbers_and_pivots(const ag_runtime *rt, i64 numbers, i64 n, void **pi
 static i32 solve_batch(const ag_runtime *rt, const ag_solve *of)
 {
     const i64 n = of->n, k = of->k;
-    if (is_empty(of->rank, of->batch)) return 0;
+    if (!count_of(of->rank, of->batch)) return 0;
     void *pivots;
     T *const lu = numbers_and_pivots(rt, n * n + n * k, n, &pivots), *x = of->x;
     if (!lu) return OUTCOME_MEMORY;
@@ -75,7 +69,7 @@ static i32 solve_batch(const ag_runtime *rt, const ag_solve *of)
 static i32 solve_triangular_batch(const ag_runtime *rt, const ag_solve_triangular *of)
 {
     const i64 n = of->n, k = of->k, *as = of->a_strides, *bs = of->b_strides, s0 = as[of->rank], s1 = as[of->rank + 1];
-    if (is_empty(of->rank, of->batch)) return 0;
+    if (!count_of(of->rank, of->batch)) return 0;
     const i32 by_columns = s0 == 1 && s1 >= n, by_rows = s1 == 1 && s0 >= n, packed = !by_columns && !by_rows;
     T *const side = rt->take(rt, sizeof(T), 1, (const i64[]){n * k + packed * n * n + 1}), *x = of->x;
     if (!side) return OUTCOME_MEMORY;
@@ -103,7 +97,7 @@ static i32 solve_triangular_batch(const ag_runtime *rt, const ag_solve_triangula
 static i32 cholesky_batch(const ag_runtime *rt, const ag_cholesky *of)
 {
     const i64 n = of->n;
-    if (is_empty(of->rank, of->batch)) return 0;
+    if (!count_of(of->rank, of->batch)) return 0;
     const T *a = of->a, *same = of->a;
     T *l = of->l;
     i64 at[64] = {0};
@@ -119,7 +113,7 @@ static i32 cholesky_batch(const ag_runtime *rt, const ag_cholesky *of)
 static i32 slogdet_batch(const ag_runtime *rt, const ag_slogdet *of)
 {
     const i64 n = of->n;
-    if (is_empty(of->rank, of->batch)) return 0;
+    if (!count_of(of->rank, of->batch)) return 0;
     void *pivots;
     T *const lu = numbers_and_pivots(rt, n * n, n, &pivots), *sign = of->sign;
     if (!lu) return OUTCOME_MEMORY;

@@ -9,23 +9,12 @@
    w is built where x goes.  Source: Murray, Differentiation of the Cholesky Decomposition (2016), section 4.  There
    each panel is subtracted from those before it; here a panel takes all that is behind it at once, in one product. */
 #pragma once
+#include "../batch.h"
 #include "../products/batch.c"
 #include "../../driver/outcomes.h"
+#include "conjugates.h"
 
 enum { PANEL = 32 };
-
-#if COMPLEX
-#define CONJUGATE(x) conjugate_of(x)
-#define REAL_PART(x) __real__(x)
-INLINE T conjugate_of(T x)
-{
-    __imag__ x = -__imag__ x;
-    return x;
-}
-#else
-#define CONJUGATE(x) (x)
-#define REAL_PART(x) (x)
-#endif
 
 /* A place of the batch.  w: n by n; l, g: the panel of each from row `first` on, PANEL numbers apart. */
 typedef struct cholesky_place {
@@ -132,18 +121,13 @@ static __attribute__((cold)) i32 pull_back_cholesky(const ag_runtime *rt, const 
 {
     const i32 rank = of->rank;
     const i64 n = of->n;
-    i64 count = n > 0;
-    for (i32 axis = 0; axis < rank; axis++) count *= of->batch[axis];
+    const i64 count = n > 0 ? count_of(rank, of->batch) : 0;
     if (count <= 0) return 0;
     T *const panels = rt->alloc(2 * (i64)sizeof(T) * n * PANEL);
     if (!panels) return OUTCOME_MEMORY;
     i32 regular = 1;
     for (i64 at = 0; regular && at < count; at++) {
-        i64 l = 0, g = 0, left = at;
-        for (i32 axis = rank - 1; axis >= 0; left /= of->batch[axis--]) {
-            const i64 place = left % of->batch[axis];
-            l += place * of->l_strides[axis], g += place * of->g_strides[axis];
-        }
+        const i64 l = place_of(at, rank, of->batch, of->l_strides), g = place_of(at, rank, of->batch, of->g_strides);
         cholesky_place place = {rt, n, 0, 0, (T *)of->x + at * n * n, panels, panels + n * PANEL};
         regular = pull_back_place(&place, (const T *)of->l + l, of->l_strides + rank, (const T *)of->g + g,
                                   of->g_strides + rank);

@@ -9,6 +9,7 @@
 #pragma once
 #include "../../abi/runtime.h"
 #include "../../runtime/element.h"
+#include "conjugates.h"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
@@ -17,17 +18,8 @@ typedef __UINT64_TYPE__ u64;
 #define EXPORT __attribute__((visibility("default")))
 
 #if COMPLEX
-#define CONJ(x) conjugate(x)
-#define PART(x) __real__(x)
-static T conjugate(T x)
-{
-    __imag__ x = -__imag__ x;
-    return x;
-}
 static double modulus(T x) { return __builtin_hypot(__real__ x, __imag__ x); }
 #else
-#define CONJ(x) (x)
-#define PART(x) (x)
 static double modulus(T x) { return x < 0 ? -x : x; }
 #endif
 
@@ -108,9 +100,9 @@ static i64 own_cholesky(i64 n, T *a)
     for (i64 j = 0; j < n; j++)
         for (i64 i = 0; i <= j; i++) {
             T sum = a[i + j * n];
-            for (i64 p = 0; p < i; p++) sum -= CONJ(a[p + i * n]) * a[p + j * n];
+            for (i64 p = 0; p < i; p++) sum -= CONJUGATE(a[p + i * n]) * a[p + j * n];
             if (i < j) a[i + j * n] = sum / a[i + i * n];
-            else if (PART(sum) > 0) a[i + j * n] = (T)__builtin_sqrt(PART(sum));
+            else if (REAL_PART(sum) > 0) a[i + j * n] = (T)__builtin_sqrt(REAL_PART(sum));
             else return j + 1;
         }
     return 0;

@@ -1,5 +1,6 @@
 /* Rows of a batch: their places in memory, their division among threads, and elements by kind. */
 #pragma once
+#include "../batch.h"
 #include "key_sorts.c"
 
 enum { SORT_TASK = 1 << 14, OWN_ROOM = 1 << 14 }; /* elements of a task, at least; bytes on the stack */
@@ -8,25 +9,6 @@ static const u8 kind_bytes[] = {1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 8, 8, 16};
 
 INLINE i32 is_complex(i32 kind) { return kind >= AG_C64; }
 INLINE i32 is_wide(i32 kind) { return kind >= AG_U64; }
-
-/* Return the product of the lengths of a batch. */
-static i64 rows_of(i32 rank, const i64 *batch)
-{
-    i64 rows = 1;
-    for (i32 axis = 0; axis < rank; axis++) rows *= batch[axis];
-    return rows;
-}
-
-/* Return the place of a row in an array, in elements. */
-static i64 place_of(i64 row, i32 rank, const i64 *batch, const i64 *strides)
-{
-    i64 at = 0;
-    for (i32 axis = rank - 1; axis >= 0; axis--) {
-        at += row % batch[axis] * strides[axis];
-        row /= batch[axis];
-    }
-    return at;
-}
 
 /* Return the key of an element; zeros are equal. */
 static i64 key_at(i32 kind, const void *x, i64 at)
@@ -75,6 +57,6 @@ static i32 do_batch(row_work *work, i64 n)
 #define FOR_ROWS(runtime, call, function, bytes) \
     (row_work) \
     { \
-        .rt = (runtime), .of = (call), .row = (function), .rows = rows_of((call)->rank, (call)->batch), \
+        .rt = (runtime), .of = (call), .row = (function), .rows = count_of((call)->rank, (call)->batch), \
         .room = (bytes), \
     }
