@@ -13,6 +13,8 @@ from ..graph import FunctionGraph
 from ..ops.linalg.assumptions import CHECKS, Assume
 from .claims import Claim, Instance, is_of_lengths, outcome
 
+MOST_SHOWN = 9
+"""Numbers of an array that are shown where they refute nothing."""
 Arrays = Callable[[Mapping[str, Any]], list[np.ndarray]]
 """The arrays of an instance for the values of a model by name."""
 
@@ -23,7 +25,7 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
     if not keeps_promises(instance.before, given):
         return "the solver's model breaks a promise of `assume`"
     want, got = outcome(instance.before, given), outcome(instance.after, given)
-    pairs = zip(instance.before.inputs, given, strict=True)
+    pairs = list(zip(instance.before.inputs, given, strict=True))
     shown = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in pairs)
     if isinstance(want, Exception):
         lost = not isinstance(got, Exception) and "errors" not in claim.contract.relaxed and not is_of_lengths(want)
@@ -35,7 +37,10 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
         return f"a model whose products underflow: {shown}"
     if wrong:
         return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {wrong}"
-    return f"the solver's model is no counterexample in NumPy: {shown}"
+    few = ", ".join(
+        f"{v.name} = {a.tolist() if a.size <= MOST_SHOWN else f'{a.size} numbers'} ({v.dtype})" for v, a in pairs
+    )
+    return f"the solver's model is no counterexample in NumPy: {few}"
 
 
 def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:

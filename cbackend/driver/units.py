@@ -89,6 +89,8 @@ class Features:
     """Whether the kernel calls an outlined function for the work on tiles."""
     polls: bool = False
     """Whether it looks for Ctrl-C."""
+    has_sums: bool = False
+    """Whether an accumulator is more than a flag of several conditions."""
 
 
 def in_units(
@@ -146,7 +148,8 @@ def features(function: Function) -> Features:
     drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
     simple = sum(not isinstance(s, (For, If)) for s in own)
     text, polls = function.text(), "is_called" in names
-    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls)
+    has_sums = bool(lanes) or any(sign != "|" for s in loops if s.simd for sign, _ in s.reductions)
+    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls, has_sums)
 
 
 def _work(f: Features) -> int:
@@ -173,7 +176,7 @@ def _effort(f: Features, has_short_rows: bool) -> str:
         return "AG_PLAIN"
     if f.polls:
         return "AG_POLLING"
-    if f.reductions or has_short_rows:
+    if f.has_sums or has_short_rows:
         return "AG_ALL_LOOPS"
     return "AG_LONG" if f.statements >= current().limits.programs.long_function else ""
 

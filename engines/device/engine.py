@@ -59,7 +59,7 @@ _REPLAYS = 64
 class DeviceEngine(Engine):
     """Compiles the kernels of a graph for a device; see dialects/."""
 
-    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
+    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "narrow_indices")
     hosts_refused = True
 
     def device(self) -> Device:

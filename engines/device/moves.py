@@ -161,7 +161,8 @@ class IndexKernel(Moving):
         arrays = [rest[k] for entry, k in zip(op.spec, entries(op.spec, range(len(rest)))) if entry == "a"]
         self._indexing = indexing_of(op.spec, x.ndim, [i.ndim for i in arrays])
         rank = self._indexing.rank
-        self._kernel = indexing_kernel(self._how, other.dtype, self._indexing, tuple(range(rank - other.ndim, rank)))
+        loops, dtypes = tuple(range(rank - other.ndim, rank)), [i.dtype for i in arrays]
+        self._kernel = indexing_kernel(self._how, other.dtype, self._indexing, loops, dtypes)
         self.name, texts = self._kernel.name, [self._prepared()]
         self._segments: Segments | None = None
         if not self._gathers:

@@ -45,6 +45,10 @@ def entries(spec: Spec, values: Sequence[Any]) -> list[Any]:
     ]
 
 
+INDEX_DTYPES = frozenset(("int64", "int32", "int16", "int8", "uint32", "uint16", "uint8"))
+"""Dtypes of arrays of indices; graphs are built with int64."""
+
+
 def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]) -> None:
     """Raise TypeError for a wrong number or dtype of index inputs, IndexError if no element can be meant."""
     if len(indices) != count_inputs(spec):
@@ -59,8 +63,8 @@ def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]
             continue
         if entry == "i":
             require_index_scalar(name, index, "an index")
-        elif index.dtype != "int64":
-            raise TypeError(f"{name}: an array of indices must be of int64, got {describe(index)}")
+        elif index.dtype not in INDEX_DTYPES:
+            raise TypeError(f"{name}: an array of indices must be of integers that int64 holds, got {describe(index)}")
         _check_in_range(x, axis, index)
 
 

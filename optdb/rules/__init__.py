@@ -88,6 +88,7 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .search.saturation import EGraphOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
+from .shapes.narrow_indices import NarrowIndices
 
 guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
 polynomials = lazy.module(".reading.polynomials", __name__)
@@ -204,6 +205,7 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     folded_since = (*both, "scan", *fewer_errors)
     db.register("scanOp_remove_constants_and_unused_inputs1", RemoveConstants(), *folded_since, position=48.4)
+    db.register("narrow_indices", NarrowIndices(), *run, position=48.45)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     db.register("scan_weights_in_panels", PackWeights(), *run, "scan", "layout", position=48.55)
     db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)

@@ -184,7 +184,8 @@ def test_products_without_blas_and_loops_without_vectors():
     (remark,) = [r for r in g.remarks if r.kind == "BLAS not used"]
     assert "int64" in remark.reason and "float" in remark.suggestion
     k = T.lvector("k")
-    g = ag.function([x, k], x[k])
+    m = T.matrix("m")
+    g = ag.function([m, k], m[k, k])
     assert "may fail on any element" in g.remarks.of("not vectorized")[0].reason
     g = ag.function([x], T.unique(x[:, None], axis=0))
     assert "no C" in g.remarks.of("in Python")[0].reason

@@ -180,6 +180,7 @@ BOUNDS = {
     "cbackend/lowering/fold.py": {"LONG"},
     "cbackend/lowering/devices/groups.py": {"ITEMS", "LANES", "ROW_LANES", "LEAST_LANES", "HELD", "PART", "_NARROW"},
     "cbackend/lowering/lanes.py": {"LANES"},
+    "cbackend/lowering/nests/indexing.py": {"STRIP"},
     "cbackend/lowering/nests/planes.py": {"ROWS"},
     "cbackend/lowering/nests/reduce.py": {"ROWS"},
     "cbackend/lowering/splitting.py": {"ELEMENTS_OF_PART", "ROWS_OF_PART"},

@@ -12,6 +12,7 @@ comparison of unsigned numbers if it counts from the front.  The inner loop has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ....graph.types import numpy_dtype
 from ....record import record
@@ -20,9 +21,12 @@ from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.loops import loop, number
 from ...ir.operands import Argument, Extent, Extra, Operand, Pointer, Report, Splits, Stride, operand_name, stride_name
-from ..nest import specialized
+from ...ir.walk import substituted
+from ..nest import specialized, strides_along
 
 GATHER, SET, ADD = "gather", "set", "add"
+STRIP = 1024
+"""Indices that are checked together: they stay in the first-level cache until they are used."""
 COMBINED = {"add": "either", "mul": "both", "maximum": "either", "minimum": "both"}
 """The scalar operations by which a scatter combines values with elements, each with the one of bools."""
 _MOVED_AS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
@@ -54,10 +58,13 @@ class Indexing:
         return tuple(number for kind, number in self.follows if kind == "loop")
 
 
-def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Kernel:
+def indexing_kernel(
+    how: str, dtype: str, indexing: Indexing, other: tuple[int, ...], indices: Sequence[str] = (), strips: bool = False
+) -> Kernel:
     """Return the kernel of a gather (the result is the output), or of a scatter (the indexed array is).
 
-    `other`: the loops that the axes of the result, or of the value, follow.  The indices are checked: a Status.
+    `other`: the loops that the axes of the result, or of the value, follow.  `indices`: the dtypes of the index arrays;
+    int64 if left out.  The indices are checked: a Status.  `strips`: those of an inner loop are checked many at once.
 
     Any part of the result of a gather may be computed alone.  A scatter may meet an element again along the loops of
     the index arrays: they are not shared out among threads, and their parts run in turn.
@@ -65,7 +72,10 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
     moved = dtype if how in COMBINED else _MOVED_AS[numpy_dtype(dtype).itemsize]
     indexed, plain = Operand(moved, indexing.sliced, 0), Operand(moved, other, 0)
     output, read = (plain, indexed) if how == GATHER else (indexed, plain)
-    arrays = tuple(Operand("int64", loops, 1 + k) for k, loops in enumerate(indexing.loops_of))
+    indices = tuple(indices) or ("int64",) * len(indexing.loops_of)
+    arrays = tuple(
+        Operand(of, loops, 1 + k) for k, (of, loops) in enumerate(zip(indices, indexing.loops_of, strict=True))
+    )
     target = int(how == GATHER)  # the number of the indexed array among the operands
     signature: list[Argument] = [*map(Extent, range(indexing.rank))]
     signature += [*_along(1 - target, other), *_along(target, indexing.sliced)]
@@ -78,7 +88,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
         indexing.rank,
         (output,),
         (read, *arrays),
-        (*_nest(how, moved, indexing, other), ir.Return(ir.Const("int32", int(Status.OK)))),
+        (*_nest(how, moved, indexing, other, indices, strips), ir.Return(ir.Const("int32", int(Status.OK)))),
         fallible=True,
         shared=frozenset() if how == GATHER else frozenset((0,)),
         splits=Splits(output.loops, (), (None,), cost, sequential=how != GATHER),
@@ -91,15 +101,67 @@ def _along(operand: int, loops: Sequence[int]) -> Iterator[Argument]:
     yield from (Stride(operand, loop) for loop in loops)
 
 
-def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Body:
+def _nest(
+    how: str, dtype: str, indexing: Indexing, other: tuple[int, ...], indices: Sequence[str], strips: bool
+) -> ir.Body:
     """Return the loops; each begins with the indices that are known there."""
     inside: ir.Body = (_access(how, dtype, indexing, other),)
     last = indexing.rank - 1
     for l in reversed(range(indexing.rank)):
-        positions = tuple(_positions(indexing, l))
+        positions = tuple(_positions(indexing, indices, l))
         general = loop(l, (*positions, *inside), simd=not positions and l == last)
-        inside = (specialized(general) if l == last and l in other else general,)
-    return (*_positions(indexing, -1), *inside)
+        if l != last or l not in other:
+            inside = (general,)
+        elif strips and sum(isinstance(s, ir.Var) for s in positions) == 1:
+            inside = (_in_strips(general, how, indexing, indices),)
+        else:
+            inside = (specialized(general),)
+    return (*_positions(indexing, indices, -1), *inside)
+
+
+def _in_strips(general: ir.For, how: str, indexing: Indexing, indices: Sequence[str]) -> ir.Statement:
+    """Return the inner loop with a form for contiguous arrays, in strips whose indices are checked first, in vectors.
+
+    A strip without an index that is negative or out of range needs no further check; any other runs the loop as it is.
+    """
+    kind, number_of_array = indexing.follows[-1]
+    steps = [f"{'x0' if how == GATHER else 'y0'}_m{number_of_array}"] if kind == "array" else []
+    names = [*sorted(strides_along(general)), *steps]
+    (unit,) = substituted((general,), dict.fromkeys(names, ir.ONE))
+    strip, end = ir.index("strip"), ir.index("end")
+    part = replace(unit, start=strip, stop=end, simd=False)
+    (read,) = (s for s in part.body if isinstance(s, ir.Var))
+    k = next(k for k, loops in enumerate(indexing.loops_of) if loops and loops[-1] == indexing.rank - 1)
+    began, looks, fails = _looked_through(part, read, ir.index(f"m{k}"), indices[k])
+    bare = replace(part, body=tuple(s for s in part.body if not isinstance(s, ir.If)))
+    first = ir.Let("end", ir.smaller(ir.plus(strip, number(STRIP)), unit.stop))
+    strips = ir.For("strip", unit.start, unit.stop, (first, began, looks, ir.If(fails, (part,), (bare,))), step=STRIP)
+    return ir.If(ir.every([ir.equal(ir.index(name), ir.ONE) for name in names]), (strips,), (general,))
+
+
+def _looked_through(part: ir.For, read: ir.Var, length: ir.Expr, dtype: str) -> tuple[ir.Var, ir.For, ir.Expr]:
+    """Return a local, the loop that sets it from the indices of a strip, and whether one of them is not from the front.
+
+    Of narrow numbers without a sign the local is the largest, in their own dtype; of others it is a flag.
+    """
+    if dtype.startswith("u"):
+        most, value = ir.Local(dtype, "most"), read.value
+        assert isinstance(value, ir.ScalarOp)
+        larger = ir.Assign("most", ir.ScalarOp("maximum", dtype, (most, value.args[0])))
+        looks = replace(part, body=(larger,), simd=True, reductions=(("max", "most"),))
+        fails = ir.ScalarOp("ge", "bool", (ir.ScalarOp("cast", "int64", (most,)), length))
+        return ir.Var("most", ir.Const(dtype, 0)), looks, fails
+    outside, position = ir.index("outside"), ir.index(read.name)
+    flag = ir.ScalarOp("switch", "int64", (_is_not_from_front(position, length), ir.ONE, ir.ZERO))
+    check = ir.Assign("outside", ir.ScalarOp("bitwise_or", "int64", (outside, flag)))
+    looks = replace(part, body=(read, check), simd=True, reductions=(("|", "outside"),))
+    return ir.Var("outside", ir.ZERO), looks, ir.ScalarOp("ne", "bool", (outside, ir.ZERO))
+
+
+def _is_not_from_front(position: ir.Expr, length: ir.Expr) -> ir.Expr:
+    """Return whether an index is negative or out of range, in one comparison."""
+    unsigned = tuple(ir.ScalarOp("cast", "uint64", (x,)) for x in (position, length))
+    return ir.ScalarOp("ge", "bool", unsigned)
 
 
 def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Statement:
@@ -134,18 +196,23 @@ def _step(array: str, l: int) -> ir.Expr:
     return ir.times(ir.index(f"i{l}"), ir.index(stride_name(array, l)))
 
 
-def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
+def _positions(indexing: Indexing, indices: Sequence[str], opened: int) -> Iterator[ir.Statement]:
     """Yield the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
     for k, loops in enumerate(indexing.loops_of):
         if (loops[-1] if loops else -1) != opened:
             continue
         array, position, length = operand_name(2 + k, 1), ir.index(f"j{k}"), ir.index(f"m{k}")
-        yield ir.Var(position.name, ir.Load("int64", array, _sum([_step(array, l) for l in loops])))
+        read: ir.Expr = ir.Load(indices[k], array, _sum([_step(array, l) for l in loops]))
+        if indices[k] != "int64":
+            read = ir.ScalarOp("cast", "int64", (read,))
+        yield ir.Var(position.name, read)
         below = ir.less(position, ir.ScalarOp("neg", "int64", (length,)))
         outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
         message: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
         reported = (ir.Store("detail", number(at), value) for at, value in enumerate(message))
-        refused = ir.If(outside, (*reported, ir.Return(ir.Const("int32", int(Status.INDEX)))))
-        unsigned = (ir.ScalarOp("cast", "uint64", (x,)) for x in (position, length))
-        not_from_front = ir.ScalarOp("ge", "bool", tuple(unsigned))
-        yield ir.If(not_from_front, (refused, ir.Assign(position.name, ir.plus(position, length))))
+        report: ir.Body = (*reported, ir.Return(ir.Const("int32", int(Status.INDEX))))
+        if indices[k].startswith("u"):
+            yield ir.If(ir.ScalarOp("ge", "bool", (position, length)), report)
+            continue
+        counted = ir.Assign(position.name, ir.plus(position, length))
+        yield ir.If(_is_not_from_front(position, length), (ir.If(outside, report), counted))

@@ -172,7 +172,8 @@ def _launch(p: Planner, access: Access, how: str, dtype: str, other: Array, writ
 def called(p: Planner, access: Access, how: str, dtype: str, other: Array) -> tuple[Kernel, list[Argument]]:
     """Return the kernel between `access.x` and `other`, and its arguments."""
     rank, added = len(access.extents), len(access.extents) - len(other.lengths)
-    kernel = indexing_kernel(how, dtype, access.indexing, tuple(range(added, rank)))
+    dtypes = [array.dtype for array in access.arrays]
+    kernel = indexing_kernel(how, dtype, access.indexing, tuple(range(added, rank)), dtypes, strips=True)
     arguments: list[Argument] = [*access.extents, other]
     arguments += [
         p.along(n, access.extents[added + k], s)
