@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ....graph.types import numpy_dtype
 from ....record import record
@@ -127,6 +128,7 @@ def _in_strips(general: ir.For, how: str, indexing: Indexing, indices: Sequence[
     kind, number_of_array = indexing.follows[-1]
     steps = [f"{'x0' if how == GATHER else 'y0'}_m{number_of_array}"] if kind == "array" else []
     names = [*sorted(strides_along(general)), *steps]
+    unit: Any
     (unit,) = substituted((general,), dict.fromkeys(names, ir.ONE))
     strip, end = ir.index("strip"), ir.index("end")
     part = replace(unit, start=strip, stop=end, simd=False)
