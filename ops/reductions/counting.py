@@ -37,12 +37,15 @@ def bincount(
     x = as_tensor(x)
     if x.ndim != 1 or x.type.kind not in "iub":
         raise TypeError(f"bincount takes a vector of integers, got {describe(x)}")
-    x = cast(x, "int64")
     least = at_least(as_length(minlength, "bincount: minlength"), 0, "bincount: minlength")
     if length is not None:
-        return _counted(x, weights, at_least(as_length(length, "bincount: length"), 0, "bincount: length"))
-    length = T.maximum(T.max(T.concatenate([x, [-1]])) + 1, least)
-    length = checked(length, T.ge(x, 0), "bincount: x must not be negative", of=x)
+        length = at_least(as_length(length, "bincount: length"), 0, "bincount: length")
+        return _counted(cast(x, "int64"), weights, length)
+    x = cast(x, {"bool": "uint8", "uint64": "int64"}.get(x.dtype, x.dtype))
+    largest = cast(T.max(x, initial=0), "int64")
+    length = T.maximum(T.switch(x.shape[0] > 0, largest + 1, 0), least)
+    if x.type.kind == "i":
+        length = checked(length, T.ge(x, 0), "bincount: x must not be negative", of=x)
     each: Any = T.constant(1, "int64")
     if weights is not None:
         each = cast(with_shape_of(weights, x, "bincount: weights"), "float64")
@@ -106,7 +109,7 @@ def histogram(
     x = as_tensor(x)
     w = None if weights is None else T.ravel(with_shape_of(weights, x, "histogram: weights"))
     x = T.ravel(x)
-    x = cast(x, "uint8") if x.dtype == "bool" else x
+    x = cast(x, {"bool": "uint8", "uint64": "int64"}.get(x.dtype, x.dtype))
     number = bins if isinstance(bins, Variable) else unpacked(bins)
     if isinstance(number, int):
         counts, edges = _in_equal_bins(x, number, range, w)
