@@ -12,12 +12,14 @@ from ....graph import Variable, dims, dims_of, same_shape
 from ....graph.dims import broadcast_dims
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import Cast, Elementwise, fill
+from ....ops.linalg.blas import Dot, Dot22, MatMul
+from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.creation import Alloc
 from ....ops.shapes.lengths import LENGTH, dim_to_tensor
 from ....ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
 from ...contract import relaxes
-from ...patterns import Wild, wilds
+from ...patterns import Users, Wild, wilds
 from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, number_of, producer
 
@@ -88,13 +90,41 @@ def fill_like_operand(node: Node) -> Value | None:
     A chain is climbed at once: a firing for each of its nodes would make as many.
     """
     like, value = node.inputs
+    source = _of_same_shape(like)[-1]
+    return fill(source, value) if source is not like else None
+
+
+def _of_same_shape(like: Variable) -> list[Variable]:
+    """Return `like`, an operand of the same shape of the op that makes it, one of that operand's, and so on."""
+    chain = [like]
     for _ in range(MOST_STEPS):
-        made = producer(like, Elementwise, Cast)
+        made = producer(chain[-1], Elementwise, Cast)
         above = [] if made is None else [i for i in made.inputs if same_shape(i, like)]
         if not above:
             break
-        like = above[0]
-    return fill(like, value) if like is not node.inputs[0] else None
+        chain.append(above[0])
+    return chain
+
+
+def sum_to_lengths(node: Node, users: Users) -> Value | None:
+    """Sum to lengths that are read from other values, where a product is computed for its shape alone."""
+    x, like = node.inputs
+    chain = _of_same_shape(like)
+    inside = {v.owner for v in chain}
+    if producer(chain[-1], Dot, Dot22, MatMul) is None:
+        return None
+    if not all(user in inside or _reads_shape(user, place) for v in chain for user, place in users(v)):
+        return None
+    lengths = dims_of(chain[-1])
+    if not all(_is_read_off(dim, chain[-1]) for dim in lengths):
+        return None
+    shape = BroadcastTo()(constant(0, like.dtype), *map(dim_to_tensor, lengths))
+    return SumTo()(x, shape)
+
+
+def _reads_shape(user: Node | None, place: int) -> bool:
+    """Whether a reader reads no elements: the graph's outputs do, for which the node is None."""
+    return user is not None and isinstance(user.op, SumTo) and place == 1
 
 
 def fill_to_alloc(node: Node) -> Value | None:
@@ -211,7 +241,10 @@ FILLS: list[Rule] = [
 TO_ALLOC: list[Rule] = [
     node_rule("local_fill_to_alloc", fill, fill_to_alloc, contract=relaxes("errors"),
               formula="fill(x, y) -> alloc(y, lengths of x)"),
-]
+    node_rule("local_sum_to_lengths", SumTo, sum_to_lengths, having=(Elementwise, Cast, Dot, Dot22, MatMul), uses=True,
+              contract=relaxes("errors"),
+              formula="sum_to(x, dot(y, z)) -> sum_to(x, broadcast_to(0, n, m))  if nothing else reads dot(y, z)"),
+]  # fmt: skip
 
 ALLOCS: list[Rule] = [
     node_rule("local_useless_alloc", BROADCASTING, useless_alloc, formula="alloc(x, lengths of x) -> x"),

@@ -14,7 +14,7 @@ from arignote.ops.shapes.advanced_indexing import AdvancedIncSubtensor, Advanced
 from arignote.ops.shapes.creation import Alloc, arange
 from arignote.ops.shapes.joining import Join
 from arignote.ops.shapes.lengths import MakeVector, ShapeI
-from arignote.ops.shapes.shape import DimShuffle, Reshape
+from arignote.ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
 from arignote.ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 
 C = T.matrix("C")
@@ -27,6 +27,7 @@ I, J = (T.matrix(name, dtype="int64") for name in "IJ")
 k, m = (T.scalar(name, dtype="int64") for name in "km")
 K = T.tensor("K", shape=(None, None, None))
 row = T.tensor("row", "int64", (1, None))
+_product = T.dot(A, B)
 
 
 def length(value, axis):
@@ -54,6 +55,11 @@ FILLS = [
     ("local_fill_sink", T.exp(fill(x, s)), fill(x, T.exp(s))),
     ("local_fill_sink", fill(x, s) * x, s * x),
     ("local_fill_to_alloc", fill(T.exp(x), s), Alloc()(s, length(x, 0))),
+    (
+        "local_sum_to_lengths",
+        SumTo()(C, T.dot(A, B) / s),
+        SumTo()(C, BroadcastTo()(T.constant(0.0), length(A, 0), length(B, 1))),
+    ),
     ("local_useless_alloc", Alloc()(x, length(x, 0)), x),
     ("local_merge_alloc", Alloc()(Alloc()(s, n), k, n), Alloc()(s, k, n)),
     ("local_alloc_dimshuffle", Alloc()(DimShuffle(("x", 0))(x), n, k), Alloc()(x, n, k)),
@@ -355,6 +361,7 @@ UNCHANGED = [
     ("local_reduce_of_few", T.sum(T.exp(_pairs), axis=1)),  # computed by an elementwise op
     ("local_integer_sum_mul_by_scalar", T.sum(I * row, axis=0)),  # I may be broadcast
     ("local_useless_sum_to", SumTo()(A, x)),
+    ("local_sum_to_lengths", SumTo()(C, _product) + _product),  # the product is read otherwise, too
     ("local_log_sum_exp", T.log(Reduce(maximum, (1,))(T.exp(A)))),
     ("local_log_softmax_from_logsumexp", A - LogSumExp(1)(A)),
     ("local_log_sum_exp", T.log(T.sum(T.exp(_shifted), axis=1))),  # the largest exponential is 1 already

@@ -107,7 +107,7 @@ GONE = {
     "cosh": words("local_cosh_of_arccosh"),
     "dot": words("""
         local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product local_product_of_bytes
-        local_bfloat16_dot local_sparse_columns local_sparse_dot local_two_of_four
+        local_bfloat16_dot local_sparse_columns local_sparse_dot local_sum_to_lengths local_two_of_four
     """),
     "dot22": words("local_dot22_to_gemv local_weights_in_panels"),
     "eq": words("local_eq_with_itself"),
