@@ -27,6 +27,7 @@ from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, require_plain, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
 from .settings import Settings, settings_of
+from .strides import axes_by_stride
 from .symbols import lengths
 
 _compiled: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
@@ -225,7 +226,7 @@ class _Build:
                 outputs.append(as_tensor(value)[tuple(first)])
                 results.append(repeated)
             else:
-                order = _order(node.meta["val"])
+                order = axes_by_stride(node.meta["val"])
                 ordered = order == list(range(len(order)))
                 outputs.append(as_tensor(value) if ordered else T.dimshuffle(value, *order))
                 results.append(Whole() if ordered else Permuted(order))
@@ -236,17 +237,6 @@ def _is_token(node: torch.fx.Node) -> bool:
     """Return whether an argument of a graph is a token, which orders effects and has no value."""
     effects = torch.ops.higher_order.with_effects
     return bool(node.users) and all(user.target is effects and user.args[0] is node for user in node.users)
-
-
-def _order(value: torch.Tensor) -> list[int]:
-    """Return the axes of a tensor from the slowest to the fastest in memory."""
-    strides = [s if type(s) is int else s.node.hint or 0 for s in list[Any](value.stride())]
-    sizes = [int(n) if type(n) is int else 2 for n in value.shape]
-    if any(s == 0 for s, n in zip(strides, sizes, strict=True) if n > 1):
-        return list(range(len(strides)))
-    moving = [k for k in range(len(strides)) if sizes[k] != 1]
-    ordered = iter(sorted(moving, key=lambda k: -strides[k]))
-    return [next(ordered) if sizes[k] != 1 else k for k in range(len(strides))]
 
 
 def _repeated(value: torch.Tensor) -> Expanded | None:

@@ -14,6 +14,7 @@ from ...graph import Lacks, TensorType, Variable
 from ...ops.core.tensor import ForeignOp, constant, outputs_of
 from ...record import record
 from .dtypes import Unsupported, array_of, name_of, require_plain, tensor_of, type_of
+from .strides import order_of_copies
 from .table import name_of_op
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class Perform(ForeignOp):
     target: Any
     form: Any
     results: tuple[TensorType, ...]
-    kinds: tuple[bool, ...]
-    """For each operand whether it is a tensor, else a number."""
+    orders: tuple[tuple[int, ...] | None, ...]
+    """For each operand the memory order that PyTorch traced, on which `resize` depends; None for a number."""
     present: tuple[bool, ...]
     """For each result of the op whether the traced one is a value, else None."""
     ordered: bool = False
@@ -63,7 +64,8 @@ class Perform(ForeignOp):
         return self.results
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        given = [tensor_of(np.array(v)) if k else v.item() for v, k in zip(values, self.kinds)]  # ops may write to them
+        pairs = zip(values, self.orders, strict=True)
+        given = [v.item() if order is None else _copied(v, order) for v, order in pairs]
         args, kwargs = _filled(self.form, given)
         with torch.no_grad():
             found = self.target(*args, **kwargs)
@@ -81,6 +83,12 @@ def _performing(name: str, *rest: Any) -> Perform:
 
 class Place(int):
     """The place of an operand in the arguments of an op."""
+
+
+def _copied(value: np.ndarray, order: tuple[int, ...]) -> torch.Tensor:
+    """Return a copy of an array, to which an op may write, its axes in this order in memory."""
+    back = [int(k) for k in np.argsort(order)]
+    return tensor_of(np.array(value.transpose(order), order="C")).permute(back)
 
 
 def _array(value: Any) -> np.ndarray:
@@ -118,25 +126,26 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
     if name_of_op(node.target).partition(".")[2].startswith(QUANTIZING):
         raise Unsupported("its result is a quantized tensor, expected a dense one")
     operands: list[Any] = []
-    kinds: list[bool] = []
+    orders: list[tuple[int, ...] | None] = []
 
     def placed(argument: Any) -> Any:
         if isinstance(argument, torch.fx.Node):
             value = known[argument]
+            traced = argument.meta.get("val")
             if isinstance(value, (list, tuple)):
-                return [_at(v, isinstance(m, torch.Tensor)) for v, m in zip(value, argument.meta["val"], strict=True)]
-            return _at(value, isinstance(argument.meta.get("val"), torch.Tensor))
+                return [_at(v, m) for v, m in zip(value, traced, strict=True)]
+            return _at(value, traced)
         if isinstance(argument, (list, tuple)):
             return [placed(a) for a in argument]
         if isinstance(argument, dict):
             return {name: placed(a) for name, a in argument.items()}
         return argument
 
-    def _at(value: Any, is_tensor: bool) -> Any:
+    def _at(value: Any, traced: Any) -> Any:
         if not isinstance(value, Variable):
             return value
         operands.append(value)
-        kinds.append(is_tensor)
+        orders.append(order_of_copies(traced) if isinstance(traced, torch.Tensor) else None)
         return Place(len(operands) - 1)
 
     form = (placed(node.args), placed(node.kwargs))
@@ -146,10 +155,10 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
     ordered = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
     if ordered:
         operands.append(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
-        kinds.append(False)
+        orders.append(None)
         results.append(TensorType("int64", ()))
     present = tuple(v is not None for v in several)
-    op = Perform(node.target, form, tuple(results), tuple(kinds), present, ordered)
+    op = Perform(node.target, form, tuple(results), tuple(orders), present, ordered)
     found = list(outputs_of(op, *operands))
     if ordered:
         conversion.order = found.pop()

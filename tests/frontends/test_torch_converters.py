@@ -190,6 +190,22 @@ def test_a_matrix_without_a_factor_is_an_error() -> None:
         function(np.array([[1.0, 2.0], [2.0, 1.0]], np.float32))
 
 
+@pytest.mark.parametrize("ops", [
+    lambda x: aten.resize(x.t() * 2, [2, 5]),
+    lambda x: aten.resize_as(x.t() + x[:, 0], x[:2, :2]),
+    lambda x: aten.resize(x[:, 1:3].t(), [5]),
+    lambda x: aten.resize(x[0].expand(2, 3, 4).permute(2, 0, 1), [11]),
+    lambda x: (x.t() * 2).unsqueeze(1).permute(2, 1, 0).view(torch.int16),
+    lambda x: x.t().contiguous().view(torch.int16),
+], ids=["transposed", "as", "gaps", "repeated", "unit", "contiguous"])  # fmt: skip
+def test_ops_by_pytorch_get_their_operands_in_the_traced_order_of_memory(ops: Any) -> None:
+    x = torch.arange(16.0).reshape(4, 4)
+    conversion, inputs = Conversion(), [TensorVariable(type_of(x))]
+    found = conversion.graph(make_fx(ops, decompositions_of(), tracing_mode="fake")(x), inputs)
+    assert "runs in PyTorch" in conversion.remarks[0]
+    assert torch.equal(torch.as_tensor(ag.function(inputs, found)(array_of(x))), ops(x))
+
+
 @pytest.mark.parametrize(("view", "message"), [
     (lambda x: x[:, 1:3].as_strided((2, 2), (1, 2)), r"a view with strides \[4, 1\], expected all elements in memory"),
     (lambda x: (x + 1)[:2].as_strided((2, 4), (8, 1)), "it reads memory beyond the elements of its operand"),

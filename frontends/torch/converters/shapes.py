@@ -13,6 +13,7 @@ from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
 from ..dtypes import Unsupported, as_dtype, promoted
+from ..strides import dense_order
 from ..symbols import lengths
 from ..symbols import number as known
 from ..table import Call, converter
@@ -272,27 +273,15 @@ def as_strided_scatter(call: Call, x: Any, source: Any, size: Any, stride: Any, 
     places = _places_of(call.meta(0), size, stride, offset).reshape(-1)
     if len(np.unique(places)) != len(places):
         raise Unsupported("it writes to an element several times")
-    order = memory_order(call.meta(0))
+    order = dense_order(call.meta(0))
     written = T.set_subtensor(_in_memory(x, call.meta(0))[constant(places)], T.reshape(source, (-1,)))
     own = lengths(x)
     return T.transpose(T.reshape(written, [own[k] for k in order]), [int(k) for k in np.argsort(order)])
 
 
-def memory_order(value: torch.Tensor) -> list[int]:
-    """Return the axes of a traced tensor from the slowest to the fastest in memory.
-
-    Raises Unsupported if its memory has gaps, or repeats elements: a view of another tensor's.
-    """
-    strides = [int(s) for s in value.stride()]
-    order = sorted(range(value.ndim), key=lambda k: (-strides[k], value.shape[k] == 1))
-    if not value.permute(order).is_contiguous():
-        raise Unsupported(f"its operand is a view with strides {strides}, expected all elements in memory")
-    return order
-
-
 def _in_memory(x: Any, value: torch.Tensor) -> Any:
     """Return the elements of a tensor in the order of their memory."""
-    return T.reshape(T.transpose(x, memory_order(value)), (-1,))
+    return T.reshape(T.transpose(x, dense_order(value)), (-1,))
 
 
 def _places_of(value: torch.Tensor, size: Any, stride: Any, offset: Any) -> np.ndarray:
