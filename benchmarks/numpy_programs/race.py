@@ -7,6 +7,7 @@ the cost of `ag.value_and_grad` in calls of the value instead; RACE_WITHOUT=numb
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import math
@@ -217,13 +218,19 @@ def _mean(values: Sequence[float]) -> float:
 
 def main(words: Sequence[str]) -> None:
     if len(words) == 2 and words[0] in PEERS:
-        worker(*words)
-    elif len(words) == 2 and words[0] == "--gradient":
-        gradient_worker(words[1])
-    elif words[:1] == ["--gradients"]:
-        gradients(words[1:] or [p.name for p in PROGRAMS if p.name not in _WITHOUT_DERIVATIVE])
-    else:
-        race(words or [p.name for p in PROGRAMS])
+        return worker(*words)
+    if len(words) == 2 and words[0] == "--gradient":
+        return gradient_worker(words[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = [p.name for p in PROGRAMS]
+    parser.add_argument("names", nargs="*", metavar="NAME", help="programs; none: all")
+    parser.add_argument("--gradients", action="store_true", help="the cost of gradients instead")
+    given = parser.parse_args(words)
+    if unknown := set(given.names).difference(known):
+        parser.error(f"no program is called {', '.join(sorted(unknown))}; expected some of {', '.join(known)}")
+    if given.gradients:
+        return gradients(given.names or [name for name in known if name not in _WITHOUT_DERIVATIVE])
+    return race(given.names or known)
 
 
 if __name__ == "__main__":
