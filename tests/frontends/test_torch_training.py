@@ -23,6 +23,12 @@ with contextlib.suppress(ImportError):
     import tqdm
 
     tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+RECIPES = {
+    "Adam": {"lr": 1e-3},
+    "AdamW": {"weight_decay": 0.05, "amsgrad": True, "foreach": False},
+    "SGD": {"momentum": 0.9, "nesterov": True, "weight_decay": 1e-3},
+}
+"""Optimizers of long runs; those without a learning rate follow a schedule and clip their gradients."""
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "NAdam", "RAdam", "Adadelta", "Adamax", "Rprop")
 
 
@@ -117,20 +123,48 @@ def test_every_optimizer_follows_eager(kind: str) -> None:
     assert all(g.remarks == () for g in made)
 
 
+def trained(net: Any, kind: str, data: Any, backend: Any) -> tuple[np.ndarray, list[Any]]:
+    """Return the losses of 100 steps by a recipe, and the graphs if a backend compiles the model and the step."""
+    net, scheduled, before = copy.deepcopy(net), "lr" not in RECIPES[kind], set(graphs())
+    rate = {"lr": torch.tensor(0.0)} if scheduled else {}  # a number would be compiled anew for each of its values
+    optimizer = getattr(torch.optim, kind)(net.parameters(), **RECIPES[kind], **rate)
+    top = 0.05 if kind == "SGD" else 3e-3
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, top, 101, cycle_momentum=False) if scheduled else None
+
+    def step() -> None:
+        if scheduled:
+            nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+        optimizer.step()
+
+    compiled = step if backend is None else torch.compile(step, backend=backend)
+
+    def advance() -> None:
+        compiled()
+        if schedule is not None:
+            schedule.step()
+
+    model = net if backend is None else torch.compile(net, backend=backend)
+    return losses(model, advance, optimizer, data, 100), [g for g in graphs() if g not in before]
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("kind", RECIPES)
 @pytest.mark.parametrize(("make", "words"), [
     (Images, False), (Transformer, True), (Recurrent, True), (lambda: Transformer(0.1), True),
 ], ids=["images", "transformer", "lstm", "dropout"])  # fmt: skip
-def test_losses_of_a_hundred_steps(make: Any, words: bool) -> None:
+def test_losses_of_a_hundred_steps(make: Any, words: bool, kind: str) -> None:
     data = [
         (torch.randint(0, 50, (4, 12)), torch.randint(0, 50, (4, 12))) if words
         else (torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,)))
         for _ in range(5)
     ]  # fmt: skip
-    want, got, made = both(make(), "Adam", data, 100)
+    net = make()
+    (want, _), (got, made) = trained(net, kind, data, None), trained(net, kind, data, arignote)
     np.testing.assert_allclose(got, want, rtol=1e-4)
     assert want[-1] < want[0] and {g.name.partition("_")[0] for g in made} == {"forward", "backward", "inference"}
     assert {r.partition(".default")[0] for g in made for r in g.remarks} <= {"aten.native_dropout"}
+    writes = max(sum(n.target is torch.ops.aten.copy_.default for n in g.graph.graph.nodes) for g in made)
+    assert writes >= 2 * len(list(net.parameters()))  # the step, with its state: clipping alone writes to gradients
 
 
 def test_gradients_of_imported_models_train_the_module() -> None:
