@@ -152,7 +152,9 @@ _TIMM = {
         "vovnet39a", "dpn48b", "cspresnet50", "rexnet_100", "mobilenetv4_conv_small", "fastvit_t8", "repghostnet_050",
         "resnetaa50", "eca_resnet33ts", "selecsls42", "gernet_s", "xception41", "inception_v4", "efficientvit_b0",
         "starnet_s1", "convnextv2_atto", "mobileone_s0", "resnest14d", "bat_resnext26ts", "lambda_resnet26t",
-        "halonet26t",
+        "halonet26t", "ghostnetv2_100", "mixnet_s", "repvit_m0_9", "mambaout_femto",
+        "ese_vovnet19b_dw", "nf_regnet_b0", "cs3darknet_s", "hgnetv2_b0",
+        "legacy_seresnet18", "swiftformer_xs", "rdnet_tiny", "nextvit_small",
     ),
     224: (
         "vit_tiny_patch16_224", "deit_tiny_patch16_224", "mixer_s32_224", "gmlp_ti16_224", "resmlp_12_224",
@@ -161,7 +163,7 @@ _TIMM = {
         "cait_xxs24_224", "pvt_v2_b0", "gcvit_xxtiny", "maxxvit_rmlp_nano_rw_256", "coatnet_nano_rw_224", "mvitv2_tiny",
         "davit_tiny", "focalnet_tiny_srf", "sequencer2d_s", "nest_tiny", "hiera_tiny_224",
         "vit_relpos_small_patch16_224", "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0",
-        "tiny_vit_5m_224", "inception_next_atto",
+        "tiny_vit_5m_224", "inception_next_atto", "volo_d1_224", "coat_tiny", "efficientformerv2_s0", "shvit_s1",
     ),
     240: ("crossvit_tiny_240",),
 }  # fmt: skip
