@@ -26,7 +26,7 @@ from ..core.promotion import result_type
 from ..core.tensor import HostOp, TensorVariable
 from ..core.typing import TensorLike
 from .lapack import qz_of, schur_of, stacked, sylvester_of
-from .matrix_ops import MatrixOp, adjoint, product
+from .matrix_ops import MatrixOp, adjoint, product, with_joint_batch
 from .scipys import finite, square
 
 __all__ = [
@@ -215,8 +215,7 @@ def together(what: str, *operands: TensorVariable) -> list[TensorVariable]:
     found = [with_dtype(x, dtype) for x in operands]
     if all(x.ndim == 2 for x in found):
         return found
-    batch = T.lengths_of(T.broadcast_arrays(*(x[..., 0, 0] for x in found))[0])
-    return [T.broadcast_to(x, (*batch, *T.lengths_of(x)[-2:])) for x in found]
+    return with_joint_batch(*((x, 2) for x in found))
 
 
 def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike) -> TensorVariable:

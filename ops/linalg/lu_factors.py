@@ -25,7 +25,7 @@ from ..core.tensor import HostOp, TensorVariable, as_tensor, outputs_of
 from ..core.typing import TensorLike
 from ..shapes.shape import expand_dims, squeeze
 from .lapack import lu_of, pivoted_columns, stacked
-from .matrix_ops import MatrixOp, adjoint, as_matrices, product
+from .matrix_ops import MatrixOp, adjoint, as_matrices, product, with_joint_batch
 from .scipys import finite
 from .solving import SolveTriangular
 
@@ -175,10 +175,7 @@ def _rows(x: Any, order: Any) -> TensorVariable:
     """The rows of matrices in another order; the batches broadcast."""
     if order.ndim == 1:
         return T.take(x, order, axis=-2)
-    batch = T.broadcast_arrays(x[..., 0, 0], order[..., 0])[0]
-    lengths = T.lengths_of(batch)
-    x = T.broadcast_to(x, (*lengths, *T.lengths_of(x)[-2:]))
-    order = T.broadcast_to(order, (*lengths, T.lengths_of(order)[-1]))
+    x, order = with_joint_batch((x, 2), (order, 1))
     return T.take_along_axis(x, order[..., None], -2)
 
 

@@ -115,3 +115,10 @@ def product(*factors: Variable) -> TensorVariable:
     for factor in factors[1:]:
         result = T.matmul(result, factor)
     return result  # type: ignore[no-any-return]
+
+
+def with_joint_batch(*operands: tuple[Any, int]) -> list[TensorVariable]:
+    """Return values whose leading axes are broadcast together; each comes with the number of axes that stay."""
+    batches = (T.zeros(T.lengths_of(x)[: x.ndim - own], "bool") for x, own in operands)  # no element: there may be none
+    batch = T.lengths_of(T.broadcast_arrays(*batches)[0])
+    return [T.broadcast_to(x, (*batch, *T.lengths_of(x)[x.ndim - own :])) for x, own in operands]

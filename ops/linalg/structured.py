@@ -21,7 +21,7 @@ from ..core.typing import TensorLike
 from .equations import together
 from .lapack import banded_solution, stacked
 from .lu_factors import sides
-from .matrix_ops import MatrixOp
+from .matrix_ops import MatrixOp, with_joint_batch
 from .scipys import finite
 
 __all__ = ["block_diag", "circulant", "hankel", "solve_banded", "toeplitz"]
@@ -158,8 +158,7 @@ def circulant(c: TensorLike) -> TensorVariable:
 def _joined(first: Any, second: Any) -> TensorVariable:
     """The first vectors, and behind them the second ones without their first element; batches broadcast."""
     if max(first.ndim, second.ndim) > 1:
-        batch = T.lengths_of(T.broadcast_arrays(first[..., 0], second[..., 0])[0])
-        first, second = (T.broadcast_to(x, (*batch, T.lengths_of(x)[-1])) for x in (first, second))
+        first, second = with_joint_batch((first, 1), (second, 1))
     return T.concatenate([first, second[..., 1:]], -1)
 
 

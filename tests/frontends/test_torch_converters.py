@@ -55,6 +55,7 @@ def windows(x: Any, wide: Any, odd: Any, border: Any, pooled: Any, at: Any) -> l
 def running(x: Any, whole: Any, truth: Any) -> list[Any]:
     return [
         *torch.cummax(x, 1), *torch.cummin(x, 0), *torch.cummax(whole, -1), *torch.cummin(truth, 1),
+        *(torch.logit(x.sigmoid(), eps) for eps in (None, 0.2, 0.6, 1.0)),
         torch.logcumsumexp(whole * 0.1, 0), torch.nanmedian(x), *torch.nanmedian(x, 1), *torch.nanmedian(x, 0, True),
     ]  # fmt: skip
 
@@ -70,6 +71,7 @@ def solutions(a: Any, b: Any, rows: Any) -> list[Any]:
         torch.cholesky_solve(b, factor), torch.cholesky_inverse(upper, upper=True),
         *(torch.linalg.lu_solve(lu, pivots, b, left=left, adjoint=of) for left, of in ways),
         *(torch.linalg.lu_solve(lu, pivots, rows, left=False, adjoint=of) for of in (False, True)),
+        torch.linalg.lu_solve(lu, pivots, b[..., :0]), torch.linalg.lu_solve(lu, pivots, b[:1, :, :0]),
         torch.linalg.solve_triangular(factor, b, upper=False),
         torch.linalg.solve_triangular(upper, rows, upper=True, left=False, unitriangular=True),
     ]  # fmt: skip
@@ -99,6 +101,8 @@ def combined(x: Any, source: Any, at: Any, rows: Any) -> list[Any]:
         *(x.scatter_reduce(1, at, source, way, include_self=own) for way, own in ways),
         *(x.index_reduce(0, rows, source[:3], way, include_self=own) for way, own in ways[2:]),
         *((x * 9).long().scatter_reduce(0, at, (source * 9).long(), way) for way in ("prod", "amax", "amin")),
+        x[0].masked_scatter(at > 1, source), x[:, :1].masked_scatter(at[0] > 0, source),
+        x.masked_scatter(x > 9, x[0, :1]),
     ]  # fmt: skip
 
 
@@ -180,6 +184,16 @@ def test_an_info_that_the_program_reads_is_pytorchs() -> None:
     function = ag.function(inputs, list(conversion.graph(graph, inputs)))
     assert function(array_of(a))[1] == factor(a)[1] == 2
     assert "linalg_cholesky_ex" in conversion.remarks[0]
+
+
+def test_a_source_with_fewer_elements_than_the_mask_takes_is_an_error() -> None:
+    x, mask, source = torch.zeros(3), torch.tensor([True, True, False]), torch.ones(1)
+    graph = make_fx(torch.masked_scatter, decomposition_table=decompositions_of(), tracing_mode="fake")(x, mask, source)
+    inputs = [TensorVariable(type_of(v)) for v in (x, mask, source)]
+    function = ag.function(inputs, Conversion(strict=True).graph(graph, inputs))
+    with pytest.raises(ValueError, match="the mask is true at 2 places, got 1 rows or elements"):
+        function(*map(array_of, (x, mask, source)))
+    assert function(x.numpy(), ~mask.numpy(), source.numpy()).tolist() == [0, 0, 1]
 
 
 def test_a_matrix_without_a_factor_is_an_error() -> None:

@@ -284,9 +284,11 @@ def polygamma(call: Call, n: int, x: Any) -> Any:
 
 @converter("aten.logit", "aten.special_logit")
 def logit(call: Call, x: Any, eps: float | None = None) -> Any:
+    """The lower bound comes first where an `eps` beyond a half lets the bounds cross."""
     x = as_dtype(x, call.dtype)
     if eps is not None:
-        x = T.minimum(T.maximum(x, number(eps, x)), number(1 - eps, x))
+        low = number(eps, x)
+        x = T.switch(T.lt(x, low), low, T.minimum(x, number(1 - eps, x)))
     return T.log(x / (number(1, x) - x))
 
 

@@ -42,26 +42,27 @@ def index_put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulat
         if len(indices) != 1 or mask.dtype != "bool" or mask.ndim == 0:
             return NotImplemented
         if values.ndim > x.ndim - mask.ndim:
-            values = _by_order(mask, x, values, "index_put", T.eq)
+            values = _by_order(mask, x, values, "index_put", exact=True)
         here = T.reshape(mask, (*lengths(mask), *(1,) * (x.ndim - mask.ndim)))
         return T.where(here, x + values if accumulate else values, x)
     part = x[places(indices)]
     return T.inc_subtensor(part, values) if accumulate else T.set_subtensor(part, values)
 
 
-def _by_order(mask: Any, x: Any, rows: Any, name: str, fits: Any) -> Any:
+def _by_order(mask: Any, x: Any, rows: Any, name: str, *, exact: bool) -> Any:
     """Return rows for all places of x along the axes of a mask: where it is true, those given one after the other.
 
-    One row counts for all places.  `fits`: how many others there may be for so many places.
+    `exact`: there is a row for each place, or one for all of them; else more rows may be left.
     """
     rest = lengths(x)[mask.ndim :]
     count = lengths(rows)[0]
-    if count == 1:
+    if exact and count == 1:
         return T.reshape(rows, (*(1,) * mask.ndim, *lengths(rows)[1:]))
     until = T.cumsum(as_dtype(T.reshape(mask, (-1,)), "int64"), 0)
     wanted, one = T.sum(mask, dtype="int64"), constant(np.array(1, np.int64))
     text = f"{name}: the mask is true at {{0}} places, got {{1}} rows or elements for them"
-    rows = checked(rows, T.logical_or(T.eq(count, one), fits(count, wanted)), text, wanted, count)
+    enough = T.logical_or(T.eq(count, one), T.eq(count, wanted)) if exact else T.ge(count, wanted)
+    rows = checked(rows, enough, text, wanted, count)
     rows = T.broadcast_to(rows, (count, *rest))
     if rows.type.shape[0] in (0, None):  # a row that is not used: there may be none
         rows = T.concatenate([rows, filled([1, *rest], 0, rows.dtype)], 0)
@@ -208,9 +209,10 @@ def embedding_bag(
 @converter("aten.masked_scatter")
 def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
     """The elements of the source stand one after the other where the mask is true."""
-    shape = lengths(x)
-    mask = T.broadcast_to(as_dtype(mask, "bool"), shape) if mask.type.shape != x.type.shape or mask.ndim == 0 else mask
-    found = _by_order(mask, x, T.reshape(as_dtype(source, x.dtype), (-1,)), "masked_scatter", T.ge)
+    mask = as_dtype(mask, "bool")
+    if mask.type.shape != x.type.shape or mask.ndim == 0:
+        x, mask = T.broadcast_arrays(x, mask)
+    found = _by_order(mask, x, T.reshape(as_dtype(source, x.dtype), (-1,)), "masked_scatter", exact=False)
     return T.where(mask, found, x)
 
 

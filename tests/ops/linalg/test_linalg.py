@@ -239,6 +239,20 @@ def test_singular_values_of_infinite_matrices_are_nan(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("a", "b"), [((2, 3, 3), (3, 0)), ((2, 0, 0), (2, 0, 2)), ((0, 3, 3), (1, 3, 2))])
+def test_batches_without_elements(a, b):
+    """Their joint lengths are found without an element."""
+    x, y = T.tensor("float64", shape=(None,) * len(a)), T.tensor("float64", shape=(None,) * len(b))
+    first, second = np.broadcast_to(np.eye(a[-1]), a), np.ones(b)
+    found = ag.function([x, y], [
+        T.linalg.lu_solve(T.linalg.lu_factor(x), y), T.linalg.solve_sylvester(x, T.eye(y.shape[-1]), y),
+        T.linalg.toeplitz(x.sum(-2)[..., :0], y.sum(-2)),
+    ], mode="NUMPY")(first, second)  # fmt: skip
+    batch = np.broadcast_shapes(a[:-2], b[:-2])
+    assert [v.shape for v in found] == [(*batch, *b[-2:])] * 2 + [(*batch, 0, b[-1])]
+    np.testing.assert_array_equal(found[0], np.broadcast_to(second, found[0].shape))
+
+
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_norms_of_no_elements_are_0(shape):
     x = T.matrix("x")
