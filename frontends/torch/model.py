@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -125,12 +126,25 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
     try:
         return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
     except GuardOnDataDependentSymNode as error:
-        line = user_line(error.__traceback__)
-        place, reason = f" ({line})" if line else "", str(error).partition(".  ")[0].splitlines()[0]
+        reason = str(error).partition(".  ")[0].splitlines()[0]
         raise ConversionError(
-            f"from_torch: {type(source).__name__} decides by a value that only a call knows{place}: {reason}; "
+            f"from_torch: {type(source).__name__} decides by a value that only a call knows{_place(error)}: {reason}; "
             "use torch.cond or torch.where, or torch.compile, which runs such lines in Python"
         ) from error
+    except Exception as error:
+        if type(error).__module__ != "builtins" or not _place(error):
+            raise  # PyTorch's own errors say more, and so does that of arguments that the module does not take
+        (reason, *_) = traceback.format_exception_only(error)[-1].splitlines()
+        raise ConversionError(
+            f"from_torch: torch.export cannot trace {type(source).__name__}{_place(error)}: {reason}; "
+            "if the module runs with these arguments, use torch.compile"
+        ) from error
+
+
+def _place(error: Exception) -> str:
+    """Return the user's line of an error in brackets; nothing if there is none."""
+    line = user_line(error.__traceback__)
+    return f" ({line})" if line else ""
 
 
 class _Reader:

@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import sys
+import sysconfig
 import traceback
 from functools import cache
 from types import TracebackType
@@ -18,6 +19,7 @@ from ...graph.provenance import Origin
 from .table import name_of_op
 
 _FOLDER = os.path.dirname(torch.__file__) + os.sep
+_LIBRARY, _INSTALLED = sysconfig.get_path("stdlib") + os.sep, f"{os.sep}site-packages{os.sep}"
 _PACKAGE = os.path.dirname(__file__) + os.sep
 _ROOT = re.compile(r"""^L\[['"]\w+['"]\]\.?""")
 _PART = re.compile(r"""_modules\[['"]([^'"]*)['"]\]""")
@@ -55,9 +57,9 @@ def origin_of(node: torch.fx.Node) -> Origin:
 
 
 def user_line(trace: TracebackType | None) -> SourceLine | None:
-    """Return the innermost line outside PyTorch and this package of an error's traceback; None if there is none."""
+    """Return the innermost line of an error's traceback outside PyTorch, Python's library and this package, or None."""
     found = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(trace)]
-    own = [(file, line) for file, line in found if not _is_torch(file) and not file.startswith(_PACKAGE)]
+    own = [place for place in found if not (_is_torch(place[0]) or _is_python(place[0]) or _is_here(place[0]))]
     return SourceLine(*own[-1]) if own else None
 
 
@@ -68,6 +70,14 @@ def _places(trace: str) -> list[tuple[str, int]]:
 
 def _is_torch(file: str) -> bool:
     return file.startswith(_FOLDER)
+
+
+def _is_here(file: str) -> bool:
+    return file.startswith(_PACKAGE)
+
+
+def _is_python(file: str) -> bool:
+    return file.startswith("<frozen") or (file.startswith(_LIBRARY) and _INSTALLED not in file)
 
 
 def _forward(kind: Any) -> tuple[str, int] | None:

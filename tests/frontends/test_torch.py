@@ -290,6 +290,17 @@ class Quantizing(torch.nn.Module):
         return torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize() + 1
 
 
+class Casting(torch.nn.Module):
+    """A module that casts parameters of a part in its call, as mixtures of experts do: `torch.export` fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = torch.nn.Linear(3, 3).double()
+
+    def forward(self, x: Any) -> Any:
+        return self.part.to(x.dtype)(x)
+
+
 class Sparse(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -305,6 +316,7 @@ def test_modules_beyond_arrays_run_in_pytorch_or_are_refused_in_one_line() -> No
     cases = (
         (Deciding(), x, r"Deciding decides by a value that only a call knows \(.*test_torch\.py:\d+\).*use torch"),
         (copy.deepcopy(linear).bfloat16(), x.bfloat16(), "the parameter weight: no array holds torch.bfloat16; co"),
+        (Casting(), x, r"torch\.export cannot trace Casting \(.*test_torch\.py:\d+\): RuntimeError: .*use torch\.com"),
         (Sparse(), x, r"the buffer m: its layout is torch\.sparse_coo"),
         (Quantizing(), x, r"quantize_per_tensor.*test_torch\.py.*its result is a quantized tensor"),
         (half, x.half(), None),
@@ -320,6 +332,11 @@ def test_modules_beyond_arrays_run_in_pytorch_or_are_refused_in_one_line() -> No
             with pytest.raises(ConversionError, match=message) as caught:
                 ag.from_torch(module, (given,))
             assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_call_that_the_module_does_not_take_is_pytorchs_error() -> None:
+    with pytest.raises(TypeError, match=r"^missing a required argument"):
+        ag.from_torch(torch.nn.Linear(3, 3), ())
 
 
 def test_an_op_of_the_user() -> None:
