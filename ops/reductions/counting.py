@@ -109,7 +109,7 @@ def histogram(
     x = as_tensor(x)
     w = None if weights is None else T.ravel(with_shape_of(weights, x, "histogram: weights"))
     x = T.ravel(x)
-    x = cast(x, {"bool": "uint8", "uint64": "int64"}.get(x.dtype, x.dtype))
+    x = cast(x, "uint8") if x.dtype == "bool" else x
     number = bins if isinstance(bins, Variable) else unpacked(bins)
     if isinstance(number, int):
         counts, edges = _in_equal_bins(x, number, range, w)

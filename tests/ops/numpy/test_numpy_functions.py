@@ -168,6 +168,7 @@ def test_counts():
     like("histogram", on_edges, bins=10, range=(0, 3))
     like("histogram", on_edges, bins=10, range=(0, 3), weights=np.arange(9.0), density=True)
     like("histogram", sample(50, "uint8"), bins=4)
+    like("histogram", np.array([2**63, 1, 5, 2**64 - 1], "uint64"), bins=3)
     with pytest.raises(ValueError, match="x must not be negative, got -1"):
         T.bincount(T.as_tensor([1, -1]))
 
