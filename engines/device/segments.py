@@ -101,6 +101,7 @@ def _ordered(
     extents, (ys, xs, *_) = loops
     places = np.zeros(shape, np.int64)
     for index, (length, stride) in zip(indices, axes):
+        index = index.astype(np.int64, copy=False)
         if np.any((index < -length) | (index >= length)):
             return None
         places += np.where(index < 0, index + length, index) * stride

@@ -50,6 +50,16 @@ def test_rows_and_elements_by_arrays(opencl, dtype):
     require_equal([x, w, i, j], outputs, [numbers(6, 5, dtype=dtype), numbers(9, dtype=dtype), *places], opencl)
 
 
+def test_indices_of_few_bits_in_their_own_dtype(opencl):
+    """Where a query asks for them; 250 + 300 is no byte."""
+    x, v, i, j = T.matrix("x"), T.matrix("v"), T.vector("i", dtype="uint8"), T.vector("j", dtype="int8")
+    mode = ag.Mode("fast_run narrow_indices", backend="opencl")
+    outputs = [x[i], T.inc_subtensor(x[i], v), T.set_subtensor(x[j], v)]
+    values = [numbers(300, 5, dtype="float64"), numbers(4, 5, dtype="float64"), np.array([1, 250, 250, 3], "uint8")]
+    f = require_equal([x, v, i, j], outputs, [*values, np.array([-1, -128, 127, -1], "int8")], mode)
+    assert not any(node.op.name == "cast" for node in f.graph.order)
+
+
 @settings(max_examples=20)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 40), st.booleans(), st.booleans())
 def test_any_number_of_items_at_any_place(rows, columns, count, adds, transposed):
