@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,7 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
     if not keeps_promises(instance.before, given):
         return "the solver's model breaks a promise of `assume`"
     want, got = outcome(instance.before, given), outcome(instance.after, given)
-    pairs = list(zip(instance.before.inputs, given, strict=True))
-    shown = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in pairs)
+    shown = _shown(instance, given, math.inf)
     if isinstance(want, Exception):
         lost = not isinstance(got, Exception) and "errors" not in claim.contract.relaxed and not is_of_lengths(want)
         return f"refuted: the error {want} is lost for {shown}" if lost else f"a model that NumPy refuses: {want}"
@@ -37,10 +37,14 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
         return f"a model whose products underflow: {shown}"
     if wrong:
         return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {wrong}"
-    few = ", ".join(
-        f"{v.name} = {a.tolist() if a.size <= MOST_SHOWN else f'{a.size} numbers'} ({v.dtype})" for v, a in pairs
-    )
-    return f"the solver's model is no counterexample in NumPy: {few}"
+    return f"the solver's model is no counterexample in NumPy: {_shown(instance, given, MOST_SHOWN)}"
+
+
+def _shown(instance: Instance, given: Sequence[np.ndarray], most: float) -> str:
+    """Return the inputs of an instance as text; of arrays of more than `most` numbers only how many these are."""
+    texts = (str(a.tolist()) if a.size <= most else f"{a.size} numbers" for a in given)
+    pairs = zip(instance.before.inputs, texts, strict=True)
+    return ", ".join(f"{v.name} = {text} ({v.dtype})" for v, text in pairs)
 
 
 def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:

@@ -108,11 +108,12 @@ INLINE f64 ag_gammaln_f64(f64 x)
     return is_pole ? __builtin_inf() : x == -__builtin_inf() ? x : found;
 }
 
-/* lgamma of the C library, which is within an ulp for x > 0; lgamma itself writes a global. */
+/* The same by lgamma of the C library, which is within an ulp for x > 0; lgamma itself writes a global, and is +inf at
+   -inf. */
 static inline f64 ag_log_gamma_f64(f64 x)
 {
     int sign;
-    return lgamma_r(x, &sign);
+    return x == -__builtin_inf() ? x : lgamma_r(x, &sign);
 }
 
 /* digamma's two series: that of J. Maddock's rational form on [1, 2] (Boost.Math, digamma.hpp, 53 bits), and B(2k) / 2k

@@ -59,11 +59,7 @@ class AssumeEqualOptimizer(Optimizer):
         entries = len(editor.journal)
         try:
             return self._assuming(graph, assumed, editor), OptimizerProfile()
-        except (
-            TypeError,
-            ValueError,
-            IndexError,
-        ):  # lengths that contradict one another, or an index: nothing is assumed
+        except (TypeError, ValueError, IndexError):  # lengths that contradict one another, or an index
             del editor.journal[entries:]
             return graph, OptimizerProfile()
 

@@ -59,14 +59,14 @@ ROWS = [
     (
         "local_subtensor_of_convolution",
         Convolution((2, 1), (1, 2))(still, kernels)[:, :, 1:, 1:3],
-        Convolution((2, 1), (1, 2))(still[:, :, 2:6, 1:5], kernels),
+        Convolution((2, 1), (1, 2))(still[:, :, 2 : 6, 1 : 5], kernels),
     ),
     (
         "local_subtensor_of_padding",
         T.set_subtensor(T.zeros((count, 1, 9, 8))[:, :, 2:8, 1:8], still)[:, :, 1:8, 3:],
         T.set_subtensor(
-            T.zeros((count, 1, 7, 5))[:, :, 1:7, 0:5],
-            still[:, :, 0:6, 2:7],
+            T.zeros((count, 1, 7, 5))[:, :, 1 : 7, 0 : 5],
+            still[:, :, 0 : 6, 2 : 7],
         ),
     ),
     (
