@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 estimates: Any = lazy.module(".estimates", __package__)
-FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "assume_equal", "narrow_indices")
+FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "assume_equal")
 """Tags of passes that pay off only if nodes become C loops and BLAS calls."""
 
 
