@@ -164,7 +164,7 @@ static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {{PROD
 #pragma GCC pop_options
 #endif
 
-#if HAS_TILES && defined(__AVX512F__)
+#if BYTE_TILES && defined(__AVX512F__)
 enum { FEWEST_ROWS = 4 }; /* that are worth the shapes of tiles */
 
 /* Rows [top, top + rows) of a by a panel, to `count` columns of c. */
@@ -203,7 +203,7 @@ static void product_task(void *context, i64 index)
     const i64 column = first * LANES, count = at_most(n - column, (end - first) * LANES);
     const i32 fits = count == (end - first) * LANES;
     if (work->packs) pack_panel(work, panel);
-#if HAS_TILES && defined(__AVX512F__)
+#if BYTE_TILES && defined(__AVX512F__)
     if (rows >= FEWEST_ROWS && may_use_tiles()) {
         i32 *const to = work->c + top * n + column;
         multiply_strip_by_tiles(work, top, rows, panel_at(work, panel), end - first, to, count);
