@@ -42,7 +42,7 @@ class Unit:
 
 UNITS: tuple[Unit, ...] = (
     Unit("vdpbf16ps", "bfloat16", "x86_64", ("avx512_bf16",), 2, 64),
-    Unit("tdpbf16ps", "bfloat16", "x86_64", ("amx_tile", "amx_bf16"), 32, 64, used=False),
+    Unit("tdpbf16ps", "bfloat16", "x86_64", ("amx_tile", "amx_bf16"), 32, 64),
     Unit("bfmlalb, bfmlalt", "bfloat16", "aarch64", ("bf16",), 2),
     Unit("tdpfp16ps", "float16", "x86_64", ("amx_tile", "amx_fp16"), 32, 64, used=False),
     Unit("fmlal", "float16", "aarch64", ("asimdfhm",), 1, used=False),
@@ -74,6 +74,11 @@ def tiles_refused() -> bool:
 def unit_for(target: Target, format: str) -> Unit | None:
     """Return the unit of the target that our kernels use for numbers of a format; None if it has none."""
     return next((u for u in UNITS if u.used and u.format == format and u.belongs_to(target)), None)
+
+
+def has_tiles(target: Target, format: str) -> bool:
+    """Whether tiles of the target multiply numbers of a format."""
+    return any(u.used and u.format == format and u.belongs_to(target) and "amx_tile" in u.features for u in UNITS)
 
 
 def lacking(target: Target, format: str) -> str:

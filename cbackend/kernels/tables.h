@@ -84,5 +84,5 @@ typedef struct ag_draw_table {
 
 typedef struct ag_narrow_table {
     i32 (*word_attention)(const struct ag_runtime *rt, const ag_attention *of);
-    void (*word_convolution)(const struct ag_runtime *rt, const ag_convolution *of);
+    i32 (*word_convolution)(const struct ag_runtime *rt, const ag_convolution *of);
 } ag_narrow_table;

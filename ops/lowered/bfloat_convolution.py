@@ -26,6 +26,9 @@ from ..networks.weights import pack_listed, pack_within, panels_of, unpack, unpa
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
+TILE_WORDS = 16
+"""Words of channels that a tile sums, as in products/pair_tiles.c."""
+
 
 @record(repr=False)
 class BfloatConvolution(Windowed, Lowered):
@@ -33,7 +36,7 @@ class BfloatConvolution(Windowed, Lowered):
 
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
     outputs whose weights lie side by side.  `groups`: as for a convolution.  `own`: each channel has one kernel, of
-    float32 numbers.
+    float32 numbers.  `tiled`: sums have the order of the tiles of AMX, of TILE_WORDS words each; see pair_tiles.c.
     """
 
     stride: Numbers
@@ -44,9 +47,15 @@ class BfloatConvolution(Windowed, Lowered):
     weights: Numbers
     groups: int = 1
     own: bool = False
+    tiled: bool = False
     name = "bfloat_convolution"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.windows
+
+    @property
+    def tile_words(self) -> int:
+        """Words of channels that packed kernels are filled up to with zeros; 0: they are not."""
+        return TILE_WORDS if self.tiled else 0
 
     @property
     def plain(self) -> BlockedConvolution:
@@ -106,6 +115,7 @@ class BfloatConvolution(Windowed, Lowered):
         """Return kernels in the order in which the C reads them, zeros behind the last output.
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
+        If `tiled`, the blocks of channels are TILE_WORDS words, with zeros behind the last one.
         Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
         the place of channels.  Groups within a block: blocks, pairs, rows, columns, outputs, the two of a pair.
         """
@@ -139,17 +149,19 @@ class BfloatConvolution(Windowed, Lowered):
         """Return the place of each packed number among the kernels; that behind the last one holds a zero."""
         outputs, channels, *kernel = self.weights
         each, size, found = outputs // self.groups, self.size, []
+        at_once = 2 * self.tile_words or size
+        stored = -(-channels // at_once) * at_once if self.tiled else channels
         numbers = np.arange(int(np.prod(self.weights))).reshape(self.groups, each, channels, *kernel)
         blocks = -(-each // size)
-        filled = np.full((self.groups, blocks * size, channels, *kernel), numbers.size)
-        filled[:, :each] = numbers
+        filled = np.full((self.groups, blocks * size, stored, *kernel), numbers.size)
+        filled[:, :each, :channels] = numbers
         for group in filled:
             first = 0
             for width in panels_of(blocks, self.panel):
                 rows = group[first * size : (first + width) * size]
                 first += width
-                for c in range(0, channels, size):
-                    part = rows[:, c : c + size]
+                for c in range(0, stored, at_once):
+                    part = rows[:, c : c + at_once]
                     pairs = part.reshape(len(part), part.shape[1] // 2, 2, *kernel)
                     found.append(pairs.transpose(3, 4, 1, 0, 2).reshape(-1))
         return np.concatenate(found)

@@ -10,7 +10,7 @@ from arignote.targets.current import current
 def by_definition(op, x, w, b):
     """The convolution of words, one rounding an addition: blocks, rows, columns, pairs; the second of a pair first.
 
-    Groups that do not consist of whole blocks add rows, columns, pairs; those within a block pairs, rows,
+    Where it is tiled, 32 channels at a time, the first ones of pairs and the second ones are summed separately.  Groups that do not consist of whole blocks add rows, columns, pairs; those within a block pairs, rows,
     columns; kernels of one channel, which are float32, rows and columns.
     """
     n, *_, size = x.shape
@@ -20,7 +20,7 @@ def by_definition(op, x, w, b):
     counts = [(around.shape[k + 2] - op.dilation[k] * (op.weights[k + 2] - 1) - 1) // op.stride[k] + 1 for k in (0, 1)]
     groups = outputs if op.own else op.groups
     kernels, each = w if op.own else from_bfloat16(w), outputs // groups
-    at_once = 2 if op.is_within else channels if op.is_listed else size
+    at_once = 2 if op.is_within else channels if op.is_listed else 32 if op.tiled else size
     y = np.zeros((n, outputs, *counts), "float32")
     for group in range(groups):
         part = slice(group * each, (group + 1) * each)
@@ -28,6 +28,7 @@ def by_definition(op, x, w, b):
         for c in range(0, channels, at_once):
             for i in range(height):
                 for j in range(width):
+                    halves = [np.zeros(1, "float32"), np.zeros(1, "float32")]
                     for k in range(c, min(c + at_once, channels), 2):
                         for m in (k,) if op.own else (k + 1, k):
                             channel = group * channels + m
@@ -38,18 +39,23 @@ def by_definition(op, x, w, b):
                                 left : left + op.stride[1] * (counts[1] - 1) + 1 : op.stride[1],
                             ]  # fmt: skip
                             factor = kernels[part, m, i, j]
-                            sums = (sums + seen[:, None] * factor[None, :, None, None]).astype("float32")
+                            product = seen[:, None] * factor[None, :, None, None]
+                            if op.tiled:
+                                halves[m % 2] = (halves[m % 2] + product).astype("float32")
+                            else:
+                                sums = (sums + product).astype("float32")
+                    sums = sums + (halves[0] + halves[1]) if op.tiled else sums
         y[:, part] = sums
     return y
 
 
 def pairs_case(
     size, outputs, channels, kernel, groups=1, padding=((0, 0), (0, 0)), stride=(1, 1), dilation=(1, 1), panel=0,
-    own=False,
+    own=False, tiled=False,
 ):  # fmt: skip
     """A convolution of pairs; by default with the panels of this machine."""
     panel = panel or current().panel or 2
-    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups, own)
+    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups, own, tiled)
 
 
 def own_case(size, channels, kernel, around=0, **given):

@@ -8,6 +8,7 @@
    Scores, masks, exponentials and sums are float; a row is divided by the sum of its rounded exponentials. */
 #pragma once
 #include "../products/halves.c"
+#include "../products/pair_tiles.c"
 #define STORE_WEIGHTS(scores, j, x) ((x) = nearest_halves(x), store_halves((half *)(scores) + (j), x))
 #include "shares.c"
 
@@ -28,6 +29,33 @@ typedef struct word_tile {
     REAL scale;
 } word_tile;
 
+#if PAIR_TILES
+/* c = scale * a @ b, or c += a @ b, for b in panels, `width` lanes in all; see pair_tiles.c. */
+static void multiply_words(word_tile at, i64 rows, i64 width)
+{
+    static const REAL zeros[WORD_VECTORS * LANES];
+    const i64 vectors = width / LANES, panels = parts(vectors, WORD_VECTORS);
+    for (i64 p = 0; p < panels; p++) {
+        const i64 first = begin_of(vectors, panels, p), count = begin_of(vectors, panels, p + 1) - first;
+        REAL *const c = at.c + first * LANES;
+        const pair_product of = {
+            .x = {(const char *)at.a},
+            .row = 4 * at.a_step,
+            .w = (const char *)(at.b + first * LANES * at.words),
+            .words = at.words,
+            .word = count * TILE_BYTES,
+            .vectors = count,
+            .from = (const char *)(at.adds ? c : zeros),
+            .from_row = at.adds ? 4 * at.c_step : 0,
+            .to = {(char *)c},
+            .to_row = 4 * at.c_step,
+        };
+        multiply_rows_of_pairs(of, rows, !may_use_tiles());
+    }
+    for (i64 r = 0; r < rows && !at.adds; r++)
+        for (i64 v = 0; v < width; v += LANES) *(unaligned *)(at.c + r * at.c_step + v) *= at.scale;
+}
+#else
 INLINE void sum_words(const int rows, const int vectors, const word_tile *at)
 {
     const REAL *a = at->a, *b = at->b;
@@ -108,6 +136,7 @@ static void multiply_words(word_tile at, i64 rows, i64 width)
         }
     }
 }
+#endif
 
 /* Two numbers, `step` apart, as a word; the second one is 0 if it is not there. */
 INLINE i32 word_of(const half *x, i64 step, i32 has_second)

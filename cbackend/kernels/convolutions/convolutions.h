@@ -37,6 +37,7 @@ typedef struct ag_convolution {
     i64 out_block;        /* adjacent outputs of y */
     i64 panel;            /* the most blocks of outputs whose weights are adjacent */
     i64 kind;             /* AG_DENSE, AG_DEPTHWISE, AG_LISTED or AG_WITHIN */
+    i64 tile_words;       /* 0, or words of channels that weights are filled up to with zeros: see tiles.c */
     i64 groups;
     i64 outputs;          /* of a group */
     i64 shuffle;          /* 1, or the number of groups before a channel shuffle */

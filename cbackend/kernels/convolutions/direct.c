@@ -109,10 +109,11 @@ typedef struct direct {
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a panel */
     epilogue after;
-    strip_slots *slots; /* NULL, or those of strips of y */
-    const i64 *offsets; /* NULL, or where the channels of all groups lie, from an image and a position on */
-    i64 bundle;         /* then: groups of a task, which share no block of outputs with others */
-    i32 whole;          /* rows beyond the borders are read: weights are not all finite */
+    strip_slots *slots;  /* NULL, or those of strips of y */
+    const i64 *offsets;  /* NULL, or where the channels of all groups lie, from an image and a position on */
+    i64 bundle;          /* then: groups of a task, which share no block of outputs with others */
+    i32 whole;           /* rows beyond the borders are read: weights are not all finite */
+    struct tiled *tiles; /* NULL, or strips are computed in the order of tiles: see tiles.c */
 } direct;
 
 /* Whether each output has a channel of its own. */
@@ -567,6 +568,37 @@ static void find_halves(const direct *work, strip *part, i64 place)
     part->halves_step = work->total * of->out_block;
 }
 
+/* Channels of the weights of an output. */
+INLINE i64 stored_channels(const ag_convolution *of)
+{
+    return of->tile_words ? parts(of->channels, of->tile_words) * of->tile_words : of->channels;
+}
+
+/* Sum a strip, as many blocks of channels at a time as have weights that stay in the cache. */
+static void sum_strip(const direct *work, strip *part, i64 panel)
+{
+    const ag_convolution *of = part->of;
+    const i64 positions = of->kernel[0] * of->kernel[1], all = parts(of->channels, of->block);
+    const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part->width);
+    const i64 at_once = at_most(all, at_least(near, 1));
+    for (part->first = 0; part->first < all; part->first = part->last) {
+        part->last = at_most(part->first + at_once, all), part->lines = 0;
+        if (part->last < all || (work->strips == 1 && panel + 1 < work->panels))
+            look_ahead(work, part, of->block * positions * part->width * (i64)sizeof(REAL), at_once);
+        for (i64 row = part->row; row < part->end; row++)
+            sum_row(work, part, row, at_most(work->columns, work->total - row * work->columns));
+    }
+}
+
+#ifdef OF_PAIRS
+static void sum_strip_by_tiles(const direct *, const strip *, i64, i64, i64);
+#else
+INLINE void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 group, i64 number)
+{
+    (void)work, (void)part, (void)image, (void)group, (void)number;
+}
+#endif
+
 /* One strip of a panel. */
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
@@ -578,7 +610,7 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
     part.end = at_most(part.row + work->height, work->rows);
     part.x = (const REAL *)of->x + image * of->x_strides[0] + group * parts(of->channels, of->block) * of->x_strides[1];
-    part.w = (const REAL *)of->w + block * of->out_block * of->channels * positions;
+    part.w = (const REAL *)of->w + block * of->out_block * stored_channels(of) * positions;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
     part.step = work->total * of->out_block;
@@ -590,16 +622,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
         slot = claim_slot(&work->slots->free), room = work->slots->y + slot * work->slots->numbers;
         part.step = (to - from) * of->out_block, part.y = room - from * of->out_block;
     }
-    const i64 all = parts(of->channels, of->block);
-    const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
-    const i64 at_once = at_most(all, at_least(near, 1));
-    for (part.first = 0; part.first < all; part.first = part.last) {
-        part.last = at_most(part.first + at_once, all), part.lines = 0;
-        if (part.last < all || (work->strips == 1 && panel + 1 < work->panels))
-            look_ahead(work, &part, of->block * positions * part.width * (i64)sizeof(REAL), at_once);
-        for (i64 row = part.row; row < part.end; row++)
-            sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
-    }
+    if (work->tiles) sum_strip_by_tiles(work, &part, image, group, number);
+    else sum_strip(work, &part, panel);
     follow_strip(&work->after, image, block, blocks, from, to, room);
     if (work->slots) __atomic_fetch_or(&work->slots->free, 1ull << slot, __ATOMIC_RELEASE);
 }
@@ -648,6 +672,36 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     return work;
 }
 
+/* Numbers of a position of a strip. */
+static i64 width_of(const direct *work) { return parts(work->of->blocks, work->panels) * work->of->out_block; }
+
+static double products_of(const direct *work)
+{
+    const ag_convolution *of = work->of;
+    const double numbers = (double)of->images * (double)(of->blocks * of->out_block) * (double)work->total;
+    return numbers * (double)(of->kernel[0] * of->kernel[1] * of->channels + STORED / 2);
+}
+
+/* Run all strips, whose height is known, and their epilogue. */
+static void run_strips(direct *work, double all)
+{
+    const ag_runtime *rt = work->rt;
+    const ag_convolution *of = work->of;
+    const i64 numbers = of->images * of->blocks * of->out_block * work->total;
+    const i64 of_strip = at_most(work->height * work->columns, work->total) * width_of(work);
+    strip_slots slots = {0};
+    work->strips = parts(work->rows, work->height);
+    if (of->rounded) slots = cut_slots(rt, of->y, of_strip, numbers);
+    else if (!work->offsets) slots = slots_of(rt, &work->after, of->y, of_strip, numbers);
+    work->slots = slots.numbers ? &slots : 0;
+    if (all > LONG) rt->listen();
+    const i64 count = of->images * work->panels * work->strips;
+    if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, work);
+    else
+        for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(work, k);
+    follow_all(rt, &of->after, &work->after);
+}
+
 /* Run a convolution, with its epilogue on strips if that can be.  whole: see direct. */
 static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
 {
@@ -658,23 +712,10 @@ static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const 
         return;
     }
     work.whole = whole;
+    const double all = products_of(&work);
+    work.height = height_of(rt, all, of->images * work.panels, work.rows, work.columns, work.total, width_of(&work));
     const i64 outputs = of->blocks * of->out_block, positions = of->kernel[0] * of->kernel[1];
-    const double numbers = (double)of->images * (double)outputs * (double)work.total;
-    const double all = numbers * (double)(positions * of->channels + STORED / 2);
-    const i64 width = parts(of->blocks, work.panels) * of->out_block;
-    work.height = height_of(rt, all, of->images * work.panels, work.rows, work.columns, work.total, width);
-    work.strips = parts(work.rows, work.height);
     work.by_strips = positions * outputs <= FORESEEN * of->lengths[0] * of->lengths[1] * of->groups;
-    strip_slots slots = {0};
-    const i64 of_strip = at_most(work.height * work.columns, work.total) * width;
-    if (of->rounded) slots = cut_slots(rt, of->y, of_strip, (i64)numbers);
-    else if (!offsets) slots = slots_of(rt, &work.after, of->y, of_strip, (i64)numbers);
-    work.slots = slots.numbers ? &slots : 0;
-    if (all > LONG) rt->listen();
-    const i64 count = of->images * work.panels * work.strips;
-    if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
-    else
-        for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
-    follow_all(rt, &of->after, &work.after);
+    run_strips(&work, all);
 }
 #endif

@@ -116,7 +116,7 @@ def convolved(p: Planner, node: Apply, low: Array | None = None, high: Array | N
     kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed(weights, in_blocks) else Kind.DENSE
     kind = Kind.WITHIN if op.is_within(weights, in_blocks) else kind
     fields |= {
-        "kind": int(kind), "groups": op.groups, "outputs": weights[0] // op.groups, "shuffle": op.shuffle,
+        "kind": int(kind), "tile_words": 0, "groups": op.groups, "outputs": weights[0] // op.groups, "shuffle": op.shuffle,
         "kernel": weights[2:], "stride": op.stride, "dilation": op.dilation,
     }  # fmt: skip
     if not op.weights:
@@ -138,7 +138,7 @@ def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | No
     fields = {
         "images": x.lengths[0], "channels": channels, "block": op.size, "blocks": blocks, "out_block": op.size,
         "panel": op.panel, "lengths": x.lengths[2:4], "before": tuple(pair[0] for pair in op.padding), "counts": counts,
-        "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(kind), "groups": op.groups,
+        "x": x, "x_strides": x.strides[:4], "w": w, "bias": bias, "kind": int(kind), "tile_words": op.tile_words, "groups": op.groups,
         "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
         "dilation": op.dilation, "low": low, "high": high,
     }  # fmt: skip

@@ -115,6 +115,7 @@ CONVOLUTION = KernelSpec(
     (
         *_SIZES,
         length("kind", "AG_DENSE, AG_DEPTHWISE, AG_LISTED or AG_WITHIN"),
+        length("tile_words", "0, or words of channels that weights are filled up to with zeros: see tiles.c"),
         length("groups"),
         length("outputs", "of a group"),
         length("shuffle", "1, or the number of groups before a channel shuffle"),
@@ -138,7 +139,7 @@ CONVOLUTION = KernelSpec(
 
 WORD_CONVOLUTION = replace(
     CONVOLUTION, name="word_convolution", about="The same of bfloat16 numbers; sums and y are float.",
-    table=NARROW, function="convolve_words", only="", struct=CONVOLUTION.c_struct,
+    table=NARROW, function="convolve_words", only="", struct=CONVOLUTION.c_struct, fails=("MEMORY",),
 )  # fmt: skip
 
 TILED_CONVOLUTION = KernelSpec(

@@ -6,12 +6,15 @@
 #pragma once
 #define OF_PAIRS
 #include "grouped.c"
+#include "tiles.c"
 
-/* of: lengths and strides of x count numbers of 16 bits. */
-static void convolve_words(const ag_runtime *rt, const ag_convolution *of)
+/* of: lengths and strides of x count numbers of 16 bits.  Return 0, or MEMORY (2). */
+static i32 convolve_words(const ag_runtime *rt, const ag_convolution *of)
 {
     ag_convolution words = *of;
     words.block /= 2, words.channels /= 2;
     for (int k = 0; k < 4; k++) words.x_strides[k] /= 2;
+    if (of->tile_words) return convolve_by_tiles(rt, &words);
     convolve(rt, &words);
+    return 0;
 }

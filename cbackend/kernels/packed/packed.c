@@ -18,7 +18,6 @@
 
 enum { PACKED_FAILED = 2 }; /* the outcome MEMORY */
 enum { SHARES = 16 };     /* tasks that panels are divided into, if the format does not say how many panels it takes */
-enum { MOST_SUMS = 512 }; /* numbers of a tile */
 enum { SQUARE = 512 * 512 }; /* numbers of y that are worth a task, of formats whose tasks are as high as wide */
 enum { SHORT_SUM = 128, LONGER = 16 }; /* for short sums, writing y dominates: such tasks may be so many times wider */
 enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ctrl-C */
@@ -26,6 +25,9 @@ enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ct
 
 #ifndef LOADED
 #define LOADED 1 /* numbers that `load` copies */
+#endif
+#ifndef MOST_SUMS
+#define MOST_SUMS 512 /* of a tile */
 #endif
 #ifndef SPARE
 #define SPARE 1 /* sums of a strip that a task keeps for the epilogue alone */

@@ -14,6 +14,7 @@ The sum of the first form has another order, and nothing else changes.  In the o
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -147,9 +148,17 @@ def convolution_of_pairs(node: Node) -> Variable | None:
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
     made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups, op.own)
+    if units.has_tiles(current(), "bfloat16") and fits_tiles(made):
+        made = replace(made, tiled=True)
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
     return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+
+
+def fits_tiles(op: Any) -> bool:
+    """Whether blocks of channels and of outputs fill rows of tiles, or half of them."""
+    is_dense = not (op.own or op.is_listed or op.is_within)
+    return is_dense and op.size in (narrow.TILE_WORDS, 2 * narrow.TILE_WORDS)
 
 
 def attention_of_pairs(node: Node) -> Variable | None:

@@ -12,11 +12,14 @@
    word after word, and each addition is rounded to the nearest: the order of vdpbf16ps.  That instruction flushes
    numbers and sums below 2^-126 to zero.  It is used only if none occur: the least exponents of x and w show that every
    product, and so every sum, is a multiple of 2^-126.  Otherwise float multiplications compute the same in twice the time.
-   So the processor changes no bit, unless it rounds products below 2^-126 separately from sums. */
+   So the processor changes no bit, unless it rounds products below 2^-126 separately from sums.
+
+   Where the processor has tiles, outputs have their order; see pair_tiles.c. */
 #define SPARE (128 * 64)
+#define MOST_SUMS (32 * 64)
 #include "../../quantized/lanes.c"
 #include "../packed.c"
-#include "../../products/pairs.c"
+#include "../../products/pair_tiles.c"
 
 typedef unsigned int unsigned_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef unsigned short half;
@@ -24,10 +27,15 @@ typedef half halves __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef half unaligned_halves __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
 typedef unsigned int number_bits __attribute__((may_alias));
 
-enum { BF_ROWS = 6, BF_AHEAD = 4096 };    /* BF_ROWS: of a tile; BF_AHEAD: prefetch distance in b, bytes */
+#if PAIR_TILES
+enum { BF_ROWS = MOST_TILED_ROWS, BF_STRIP = 128 };
+#else
+enum { BF_ROWS = 6, BF_STRIP = 20 * BF_ROWS };
+#endif
+/* BF_ROWS: of a tile; BF_STRIP: rows whose sums are still in the cache when the epilogue reads them */
+enum { BF_AHEAD = 4096 };                 /* prefetch distance in b, bytes */
 enum { BF_WORDS = 512 };                  /* words along the sum whose panel stays in the cache for all rows */
 enum { BF_PACKED = 1 << 15 };             /* least numbers of a per task */
-enum { BF_STRIP = 20 * BF_ROWS };         /* rows whose sums are still in the cache when the epilogue reads them */
 enum { LEAST_SUM = 142, ALL_ZERO = 255 }; /* of exponents of a and b; the exponent of zeros alone */
 
 /* Both operands as words, and how they were packed. */
@@ -37,7 +45,7 @@ typedef struct bf_operands {
     i64 words;
     i64 chunk, chunks; /* rows of x that a task packs; tasks */
     i32 *least;        /* of each chunk and panel, the least exponent */
-    i32 plain;         /* no vdpbf16ps */
+    i32 plain;         /* no vdpbf16ps or tdpbf16ps */
 } bf_operands;
 
 /* Round the bits of floats to the upper half; a NaN stays a NaN. */
@@ -154,6 +162,27 @@ static void pack_bf(void *context, i64 index)
                                             : pack_bf_panel(work, index - own->chunks);
 }
 
+#if PAIR_TILES
+/* Some rows by a panel, whose sums so far are those of c. */
+static void multiply_part(const bf_operands *own, const half *a, const i32 *b, i64 rows, i64 width, i64 words, REAL *c,
+                          i64 step)
+{
+    const pair_product of = {
+        .x = {(const char *)a},
+        .row = 4 * own->words,
+        .w = (const char *)b,
+        .words = words,
+        .word = 4 * width,
+        .vectors = width / LANES,
+        .from = (const char *)c,
+        .from_row = 4 * step,
+        .to = {(char *)c},
+        .to_row = 4 * step,
+    };
+    multiply_rows_of_pairs(of, rows, own->plain);
+}
+static i64 rows_of_bfloats(i64 left) { return at_most(left, BF_ROWS); }
+#else
 /* Rows of a and vectors of a panel, both from the same word along the sum on. */
 typedef struct bf_tile {
     const half *a;
@@ -245,6 +274,17 @@ static void sum_bf_panel(const i32 plain, bf_tile at, i64 rows)
     }
 }
 
+/* The same without tiles. */
+static void multiply_part(const bf_operands *own, const half *a, const i32 *b, i64 rows, i64 width, i64 words, REAL *c,
+                          i64 step)
+{
+    const bf_tile tile = {
+        .a = a, .b = b, .row = 2 * own->words, .width = width, .words = words, .sums = c, .step = step};
+    sum_bf_panel(own->plain, tile, rows);
+}
+static i64 rows_of_bfloats(i64 left) { return rows_of_six(left); }
+#endif
+
 static void multiply_bfloats(const packed_tile *at)
 {
     const ag_packed_product *of = at->work->of;
@@ -253,16 +293,8 @@ static void multiply_bfloats(const packed_tile *at)
     const i64 width = parts(at_most(TILE_VECTORS * LANES, of->outputs - output), LANES) * LANES;
     for (i64 r = 0; r < at->rows && !at->part; r++)
         __builtin_memset(at->to + r * at->step, 0, (unsigned long)width * sizeof *at->to);
-    const bf_tile tile = {
-        .a = own->x + (at->row * own->words + word) * 2,
-        .b = own->w + output * own->words + word * width,
-        .row = 2 * own->words,
-        .width = width,
-        .words = at_most(BF_WORDS, own->words - word),
-        .sums = at->to,
-        .step = at->step,
-    };
-    sum_bf_panel(own->plain, tile, at->rows);
+    multiply_part(own, own->x + (at->row * own->words + word) * 2, own->w + output * own->words + word * width,
+                  at->rows, width, at_most(BF_WORDS, own->words - word), at->to, at->step);
 }
 
 /* Pack both operands.  A panel stays in the cache for all rows of a task. */
@@ -285,7 +317,7 @@ static i32 pack_operands(packed_work *work)
         i32 *const side = k < chunks ? &left : &right;
         *side = *side < own->least[k] ? *side : own->least[k];
     }
-    own->plain = left < 1 || right < 1 || left + right < LEAST_SUM;
+    own->plain = left < 1 || right < 1 || left + right < LEAST_SUM || !may_use_unit();
     work->depth = 2 * BF_WORDS, work->strip = of->after.nest ? BF_STRIP : of->rows;
     return 0;
 }
@@ -298,5 +330,5 @@ static void release_operands(packed_work *work)
     work->rt->release(own->least), work->rt->release(own->x), work->rt->release(work->own);
 }
 
-PACKED_FORMAT(.width = TILE_VECTORS * LANES, .most_rows = BF_ROWS, .wide = 1, .alone = 1 << 19, .rows = rows_of_six,
+PACKED_FORMAT(.width = TILE_VECTORS * LANES, .most_rows = BF_ROWS, .wide = 1, .alone = 1 << 19, .rows = rows_of_bfloats,
               .prepare = pack_operands, .finish = release_operands, .tile = multiply_bfloats)

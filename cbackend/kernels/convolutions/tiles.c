@@ -1,0 +1,268 @@
+/* Convolutions of bfloat16 numbers in the order of tiles of 16 rows of 16 words; see products/pair_tiles.c.
+
+   A task copies the rows of x that its strip of y reads, so that the words of a tile are neighbours, 16 at each position, and
+   the windows of neighbouring positions begin 64 bytes from each other:
+
+       for each 16 words of channels, remainder of a row of x by the stride, remainder of a column:
+           rows, columns, words; zeros beyond the borders and behind the last channel
+
+   Positions of y are counted along those columns, so that a tile runs over the ends of rows; sums between two rows are not
+   stored.  Weights are stored in reading order, as in direct.c, with 16 words of channels in place of a block's. */
+#pragma once
+#include "../products/pair_tiles.c"
+#include "direct.c"
+
+enum { STAGE_BYTES = 1 << 18 }; /* of the copy of x for a strip */
+
+/* How windows move along an axis, and the lengths of the copy: positions of y of a strip, and more for the kernel. */
+typedef struct stage_axis {
+    i64 kernel, stride, dilation, before, length, count;
+    i64 planes; /* remainders by the stride that windows read */
+} stage_axis;
+
+/* Whether a window reads places with this remainder. */
+static i32 reads_remainder(const stage_axis *of, i64 remainder)
+{
+    for (i64 k = 0; k < at_most(of->kernel, of->stride); k++)
+        if (k * of->dilation % of->stride == remainder) return 1;
+    return 0;
+}
+
+/* The number of remainders below this one that windows read. */
+static i64 plane_of(const stage_axis *of, i64 remainder)
+{
+    i64 planes = 0;
+    for (i64 r = 0; r < remainder; r++) planes += reads_remainder(of, r);
+    return planes;
+}
+
+static stage_axis axis_of(const ag_convolution *of, i32 axis, i64 count)
+{
+    stage_axis found = {
+        of->kernel[axis], of->stride[axis], of->dilation[axis], of->before[axis], of->lengths[axis], count, 0};
+    found.planes = plane_of(&found, found.stride);
+    return found;
+}
+
+/* Positions of a plane: those of y, and as far as the last window reaches. */
+INLINE i64 across(const stage_axis *of) { return of->count + (of->kernel - 1) * of->dilation / of->stride; }
+
+/* The copy of x for a strip, and room for the sums of a tile. */
+typedef struct stage {
+    char *numbers;
+    REAL *sums;
+    i64 image, group, number; /* of the strip that it holds; image -1: none */
+} stage;
+
+typedef struct tiled {
+    const direct *work;
+    stage_axis rows, columns; /* of a strip of full height */
+    i64 deep, each;           /* 16 words of channels, so many; bytes of each */
+    i64 *places;              /* where the windows of a kernel begin in a copy */
+    stage stages[SLOTS];
+    unsigned long long free; /* bit k: stage k is free */
+} tiled;
+
+/* Copy a row of one plane: 16 words at each position. */
+static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder, char *to)
+{
+    const ag_convolution *of = tiles->work->of;
+    const stage_axis *columns = &tiles->columns;
+    const i64 count = across(columns), beside = of->block;
+    for (i64 c = 0; c < count; c++, to += CHUNK_BYTES) {
+        const i64 column = c * columns->stride - columns->before + remainder;
+        if (column < 0 || column >= columns->length) {
+            __builtin_memset(to, 0, CHUNK_BYTES);
+            continue;
+        }
+        const REAL *from = x + column * of->x_strides[3];
+        for (i64 w = 0; w < CHUNK; w += beside, from += of->x_strides[1])
+            if (w < words) __builtin_memcpy(to + 4 * w, from, (unsigned long)at_most(beside, words - w) * 4);
+            else __builtin_memset(to + 4 * w, 0, (unsigned long)beside * 4);
+    }
+}
+
+/* Copy what the windows of a strip read. */
+static void fill_stage(const tiled *tiles, const strip *part, const stage *to)
+{
+    const ag_convolution *of = tiles->work->of;
+    const stage_axis *columns = &tiles->columns;
+    stage_axis rows = tiles->rows;
+    const i64 row_bytes = across(columns) * CHUNK_BYTES, start = part->row * rows.stride - rows.before;
+    const i64 plane = across(&tiles->rows) * row_bytes;
+    rows.count = part->end - part->row;
+    for (i64 d = 0; d < tiles->deep; d++) {
+        const i64 words = at_most(CHUNK, of->channels - d * CHUNK);
+        const REAL *x = part->x + d * (CHUNK / of->block) * of->x_strides[1];
+        char *base = to->numbers + d * tiles->each;
+        for (i64 r = 0; r < rows.stride; r++)
+            for (i64 c = 0; c < columns->stride && reads_remainder(&rows, r); c++) {
+                if (!reads_remainder(columns, c)) continue;
+                for (i64 q = 0; q < across(&rows); q++) {
+                    const i64 row = start + q * rows.stride + r;
+                    if (row < 0 || row >= rows.length)
+                        __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
+                    else copy_row(tiles, x + row * of->x_strides[2], words, c, base + q * row_bytes);
+                }
+                base += plane;
+            }
+    }
+}
+
+/* Where the windows of each 16 words of channels, row and column of the kernel begin. */
+static void find_windows(const tiled *tiles)
+{
+    i64 *places = tiles->places;
+    const stage_axis *rows = &tiles->rows, *columns = &tiles->columns;
+    const i64 row_bytes = across(columns) * CHUNK_BYTES, plane = across(rows) * row_bytes;
+    for (i64 d = 0; d < tiles->deep; d++)
+        for (i64 i = 0; i < rows->kernel; i++)
+            for (i64 j = 0; j < columns->kernel; j++) {
+                const i64 down = i * rows->dilation, right = j * columns->dilation;
+                const i64 number =
+                    plane_of(rows, down % rows->stride) * columns->planes + plane_of(columns, right % columns->stride);
+                *places++ = d * tiles->each + number * plane + down / rows->stride * row_bytes
+                            + right / columns->stride * CHUNK_BYTES;
+            }
+}
+
+/* Finish `columns` columns of y, whose sums are rows of `width` numbers. */
+INLINE void finish_columns(const int columns, const ag_convolution *of, const tile_place *at, const REAL *from,
+                           i64 width, REAL *y, i64 block_step)
+{
+    tile_place own = *at;
+    for (i64 v = 0; v < width; v += LANES) {
+        vector sums[TILE_COLUMNS][TILE_VECTORS];
+        const i64 block = v / of->out_block, lane = v % of->out_block;
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p][0] = *(const unaligned *)(from + p * width + v);
+        own.added = at->added ? at->added + block * at->halves_step + lane : 0;
+        own.rounded = at->rounded ? at->rounded + block * at->halves_step + lane : 0;
+        finish_tile(columns, 1, AG_DENSE, of, &own, sums, y + block * block_step + lane, block_step, of->out_block);
+    }
+}
+KERNEL finish_four(const ag_convolution *of, const tile_place *at, const REAL *from, i64 width, REAL *y, i64 step)
+{
+    finish_columns(4, of, at, from, width, y, step);
+}
+KERNEL finish_one(const ag_convolution *of, const tile_place *at, const REAL *from, i64 width, REAL *y, i64 step)
+{
+    finish_columns(1, of, at, from, width, y, step);
+}
+
+/* Store the sums of positions [from, to) of a strip, counted along the columns of the copy. */
+static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums)
+{
+    const ag_convolution *of = part->of;
+    const i64 wide = across(&tiles->columns), columns = tiles->columns.count, block = of->out_block;
+    tile_place at = {.halves_step = part->halves_step, .is_last = 1};
+    for (i64 k = from, count; k < to; k += count, sums += count * part->width) {
+        const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * block;
+        count = at_most(to - k, at_least(1, columns - column));
+        if (column >= columns) continue;
+        count = count >= 4 ? 4 : 1;
+        at.added = part->added ? part->added + place : 0;
+        at.rounded = part->rounded ? part->rounded + place : 0;
+        (count == 4 ? finish_four : finish_one)(of, &at, sums, part->width, part->y + place, part->step);
+    }
+}
+
+/* All outputs of a panel at the positions of a strip. */
+static void multiply_stage(const tiled *tiles, const strip *part, const stage *from)
+{
+    const i64 all = (part->end - part->row - 1) * across(&tiles->columns) + tiles->columns.count;
+    pair_product of = {
+        .row = CHUNK_BYTES,
+        .places = tiles->places,
+        .w = (const char *)part->w,
+        .words = tiles->deep * CHUNK * tiles->rows.kernel * tiles->columns.kernel,
+        .word = 4 * part->width,
+        .vectors = part->width / CHUNK,
+        .from = (const char *)part->bias,
+        .to = {(char *)from->sums, (char *)(from->sums + CHUNK * part->width)},
+        .to_row = 4 * part->width,
+    };
+    const i32 plain = !may_use_unit();
+    for (i64 k = 0; k < all; k += MOST_TILED_ROWS) {
+        const i64 rows = at_most(MOST_TILED_ROWS, all - k);
+        of.x[0] = from->numbers + k * CHUNK_BYTES, of.x[1] = of.x[0] + CHUNK * CHUNK_BYTES;
+        if (rows != of.rows && !plain) configure_pairs(rows);
+        of.rows = rows;
+        if (plain) multiply_pairs_by_vectors(&of);
+        else multiply_pairs_by_tiles(&of);
+        store_positions(tiles, part, k, k + rows, from->sums);
+    }
+    if (!plain) RELEASE_TILES();
+}
+
+static i64 claim_stage(unsigned long long *free_stages)
+{
+    unsigned long long seen;
+    do seen = __atomic_load_n(free_stages, __ATOMIC_RELAXED);
+    while (
+        !seen
+        || !__atomic_compare_exchange_n(free_stages, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    return __builtin_ctzll(seen);
+}
+
+static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 group, i64 number)
+{
+    tiled *tiles = work->tiles;
+    const i64 slot = claim_stage(&tiles->free);
+    stage *own = tiles->stages + slot;
+    if (own->image != image || own->group != group || own->number != number) {
+        fill_stage(tiles, part, own);
+        own->image = image, own->group = group, own->number = number;
+    }
+    multiply_stage(tiles, part, own);
+    __atomic_fetch_or(&tiles->free, 1ull << slot, __ATOMIC_RELEASE);
+}
+
+/* Bytes of the copy of x for a strip, with a place to spare for each tile that ends behind it. */
+static i64 stage_bytes(const tiled *tiles)
+{
+    const i64 planes = tiles->rows.planes * tiles->columns.planes;
+    return tiles->deep * planes * across(&tiles->rows) * across(&tiles->columns) * CHUNK_BYTES;
+}
+
+/* Choose rows of strips; allocate copies for all threads.  Return whether there was memory. */
+static i32 prepare_tiles(direct *work, tiled *tiles)
+{
+    const ag_convolution *of = work->of;
+    const i64 threads = at_most(work->rt->threads, SLOTS), width = width_of(work);
+    *tiles = (tiled){.work = work, .rows = axis_of(of, 0, work->rows), .columns = axis_of(of, 1, work->columns)};
+    tiles->deep = parts(of->channels, CHUNK);
+    const i64 least = threads > 1 ? parts(4 * threads, of->images * work->panels) : 1;
+    const i64 strips = at_most(work->rows, at_least(least, parts(stage_bytes(tiles), STAGE_BYTES)));
+    work->height = tiles->rows.count = parts(work->rows, strips);
+    tiles->each = stage_bytes(tiles) / tiles->deep;
+    const i64 sums = MOST_TILED_ROWS * width * 4,
+              places = parts(tiles->deep * of->kernel[0] * of->kernel[1] * 8, 64) * 64;
+    const i64 bytes = tiles->deep * tiles->each;
+    char *room = work->rt->alloc(places + threads * (bytes + sums));
+    if (!room) return 0;
+    tiles->places = (i64 *)room, room += places;
+    find_windows(tiles);
+    for (i64 k = 0; k < threads; k++, room += bytes + sums)
+        tiles->stages[k] = (stage){.numbers = room, .sums = (REAL *)(room + bytes), .image = -1};
+    tiles->free = threads >= 64 ? ~0ull : (1ull << threads) - 1;
+    return 1;
+}
+
+/* Return 0, or MEMORY (2). */
+static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    direct work = lay_out(rt, of, joined, 0, 0);
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return 0;
+    }
+    tiled tiles;
+    work.flat = work.jumps = 0, work.rows = of->counts[0], work.columns = of->counts[1], work.by_strips = 1;
+    work.tiles = &tiles;
+    if (!prepare_tiles(&work, &tiles)) return 2;
+    run_strips(&work, products_of(&work));
+    rt->release(tiles.places);
+    return 0;
+}
