@@ -575,7 +575,7 @@ INLINE i64 stored_channels(const ag_convolution *of)
 }
 
 /* Sum a strip, as many blocks of channels at a time as have weights that stay in the cache. */
-static void sum_strip(const direct *work, strip *part, i64 panel)
+static void sum_panel(const direct *work, strip *part, i64 panel)
 {
     const ag_convolution *of = part->of;
     const i64 positions = of->kernel[0] * of->kernel[1], all = parts(of->channels, of->block);
@@ -623,7 +623,7 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
         part.step = (to - from) * of->out_block, part.y = room - from * of->out_block;
     }
     if (work->tiles) sum_strip_by_tiles(work, &part, image, group, number);
-    else sum_strip(work, &part, panel);
+    else sum_panel(work, &part, panel);
     follow_strip(&work->after, image, block, blocks, from, to, room);
     if (work->slots) __atomic_fetch_or(&work->slots->free, 1ull << slot, __ATOMIC_RELEASE);
 }

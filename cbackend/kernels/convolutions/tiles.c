@@ -63,23 +63,36 @@ typedef struct tiled {
     unsigned long long free; /* bit k: stage k is free */
 } tiled;
 
+/* Copy the words of the channels at one position. */
+INLINE void copy_words(const ag_convolution *of, const REAL *x, i64 words, char *to)
+{
+    typedef struct half_row {
+        i32 words[CHUNK / 2];
+    } __attribute__((may_alias)) half_row;
+    if (of->block == CHUNK / 2 && words >= CHUNK) {
+        *(half_row *)to = *(const half_row *)x;
+        *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)(x + of->x_strides[1]);
+        return;
+    }
+    for (i64 w = 0; w < CHUNK; w += of->block, x += of->x_strides[1]) {
+        const i64 count = at_most(of->block, at_least(words - w, 0));
+        __builtin_memcpy(to + 4 * w, x, (unsigned long)count * 4);
+        __builtin_memset(to + 4 * (w + count), 0, (unsigned long)(of->block - count) * 4);
+    }
+}
+
 /* Copy a row of one plane: 16 words at each position. */
 static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder, char *to)
 {
     const ag_convolution *of = tiles->work->of;
     const stage_axis *columns = &tiles->columns;
-    const i64 count = across(columns), beside = of->block;
-    for (i64 c = 0; c < count; c++, to += CHUNK_BYTES) {
-        const i64 column = c * columns->stride - columns->before + remainder;
-        if (column < 0 || column >= columns->length) {
-            __builtin_memset(to, 0, CHUNK_BYTES);
-            continue;
-        }
-        const REAL *from = x + column * of->x_strides[3];
-        for (i64 w = 0; w < CHUNK; w += beside, from += of->x_strides[1])
-            if (w < words) __builtin_memcpy(to + 4 * w, from, (unsigned long)at_most(beside, words - w) * 4);
-            else __builtin_memset(to + 4 * w, 0, (unsigned long)beside * 4);
-    }
+    const i64 count = across(columns), start = remainder - columns->before, step = columns->stride * of->x_strides[3];
+    const i64 first = at_most(count, start < 0 ? parts(-start, columns->stride) : 0);
+    const i64 end = at_least(first, at_most(count, parts(at_least(0, columns->length - start), columns->stride)));
+    __builtin_memset(to, 0, (unsigned long)(first * CHUNK_BYTES));
+    x += start * of->x_strides[3] + first * step;
+    for (i64 c = first; c < end; c++, x += step) copy_words(of, x, words, to + c * CHUNK_BYTES);
+    __builtin_memset(to + end * CHUNK_BYTES, 0, (unsigned long)((count - end) * CHUNK_BYTES));
 }
 
 /* Copy what the windows of a strip read. */
@@ -126,44 +139,49 @@ static void find_windows(const tiled *tiles)
             }
 }
 
-/* Finish `columns` columns of y, whose sums are rows of `width` numbers. */
-INLINE void finish_columns(const int columns, const ag_convolution *of, const tile_place *at, const REAL *from,
-                           i64 width, REAL *y, i64 block_step)
+/* Finish `count` columns of a row of y, whose sums are rows of `width` numbers.  at: see finish_tile; y, block_step: of the
+   first column. */
+KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from, i64 width, i64 count, REAL *y,
+                      i64 block_step)
 {
-    tile_place own = *at;
-    for (i64 v = 0; v < width; v += LANES) {
-        vector sums[TILE_COLUMNS][TILE_VECTORS];
-        const i64 block = v / of->out_block, lane = v % of->out_block;
+    const half *added = at->added;
+    half *rounded = at->rounded;
+    const i64 block = of->out_block;
+    vector sums[TILE_COLUMNS][TILE_VECTORS];
+    for (i64 v = 0, lane = 0; v < width; v += LANES, lane += LANES, from += LANES) {
+        if (lane == block) {
+            lane = 0, y += block_step;
+            if (added) added += at->halves_step;
+            if (rounded) rounded += at->halves_step;
+        }
+        i64 c = 0;
+        for (; c + TILE_COLUMNS <= count; c += TILE_COLUMNS) {
 #pragma GCC unroll 8
-        for (int p = 0; p < columns; p++) sums[p][0] = *(const unaligned *)(from + p * width + v);
-        own.added = at->added ? at->added + block * at->halves_step + lane : 0;
-        own.rounded = at->rounded ? at->rounded + block * at->halves_step + lane : 0;
-        finish_tile(columns, 1, AG_DENSE, of, &own, sums, y + block * block_step + lane, block_step, of->out_block);
+            for (int p = 0; p < TILE_COLUMNS; p++) sums[p][0] = *(const unaligned *)(from + (c + p) * width);
+            at->added = added ? added + c * block + lane : 0, at->rounded = rounded ? rounded + c * block + lane : 0;
+            finish_tile(TILE_COLUMNS, 1, AG_DENSE, of, at, sums, y + c * block + lane, block_step, block);
+        }
+        for (; c < count; c++) {
+            sums[0][0] = *(const unaligned *)(from + c * width);
+            at->added = added ? added + c * block + lane : 0, at->rounded = rounded ? rounded + c * block + lane : 0;
+            finish_tile(1, 1, AG_DENSE, of, at, sums, y + c * block + lane, block_step, block);
+        }
     }
-}
-KERNEL finish_four(const ag_convolution *of, const tile_place *at, const REAL *from, i64 width, REAL *y, i64 step)
-{
-    finish_columns(4, of, at, from, width, y, step);
-}
-KERNEL finish_one(const ag_convolution *of, const tile_place *at, const REAL *from, i64 width, REAL *y, i64 step)
-{
-    finish_columns(1, of, at, from, width, y, step);
 }
 
 /* Store the sums of positions [from, to) of a strip, counted along the columns of the copy. */
 static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums)
 {
     const ag_convolution *of = part->of;
-    const i64 wide = across(&tiles->columns), columns = tiles->columns.count, block = of->out_block;
-    tile_place at = {.halves_step = part->halves_step, .is_last = 1};
+    const i64 wide = across(&tiles->columns), columns = tiles->columns.count;
     for (i64 k = from, count; k < to; k += count, sums += count * part->width) {
-        const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * block;
-        count = at_most(to - k, at_least(1, columns - column));
+        const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * of->out_block;
+        count = at_most(to - k, (column < columns ? columns : wide) - column);
         if (column >= columns) continue;
-        count = count >= 4 ? 4 : 1;
+        tile_place at = {.halves_step = part->halves_step, .is_last = 1};
         at.added = part->added ? part->added + place : 0;
         at.rounded = part->rounded ? part->rounded + place : 0;
-        (count == 4 ? finish_four : finish_one)(of, &at, sums, part->width, part->y + place, part->step);
+        finish_columns(of, &at, sums, part->width, count, part->y + place, part->step);
     }
 }
 

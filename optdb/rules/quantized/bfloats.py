@@ -149,10 +149,14 @@ def convolution_of_pairs(node: Node) -> Variable | None:
         return None
     made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups, op.own)
     if units.has_tiles(current(), "bfloat16") and fits_tiles(made):
-        made = replace(made, tiled=True)
+        made = replace(made, tiled=True, panel=TILED_BLOCKS)
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
     return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
+
+
+TILED_BLOCKS = 2
+"""Blocks of outputs of a panel whose sums are tiles: four tiles hold the sums of 32 positions."""
 
 
 def fits_tiles(op: Any) -> bool:
