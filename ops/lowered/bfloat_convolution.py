@@ -27,7 +27,9 @@ from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
 TILE_WORDS = 16
-"""Words of channels that a tile sums, as in products/pair_tiles.c."""
+"""The most words that a tile sums, as in products/pair_tiles.c."""
+IMAGE_WORDS = 2
+"""Words of the up to four channels of an image."""
 
 
 @record(repr=False)
@@ -36,7 +38,8 @@ class BfloatConvolution(Windowed, Lowered):
 
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
     outputs whose weights lie side by side.  `groups`: as for a convolution.  `own`: each channel has one kernel, of
-    float32 numbers.  `tiled`: sums have the order of the tiles of AMX, of TILE_WORDS words each; see pair_tiles.c.
+    float32 numbers.  `tile_words`: 0, or sums have the order of the tiles of AMX, see convolutions/tiles.c: of
+    TILE_WORDS words of channels each, or of rows of the kernel, IMAGE_WORDS a position, where x is images of few channels.
     """
 
     stride: Numbers
@@ -47,15 +50,10 @@ class BfloatConvolution(Windowed, Lowered):
     weights: Numbers
     groups: int = 1
     own: bool = False
-    tiled: bool = False
+    tile_words: int = 0
     name = "bfloat_convolution"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.windows
-
-    @property
-    def tile_words(self) -> int:
-        """Words of channels that packed kernels are filled up to with zeros; 0: they are not."""
-        return TILE_WORDS if self.tiled else 0
 
     @property
     def plain(self) -> BlockedConvolution:
@@ -81,11 +79,13 @@ class BfloatConvolution(Windowed, Lowered):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
         x, w, b = inputs
-        fits = x.ndim == 5 and x.type.shape[4] == self.size and w.ndim == b.ndim == 1
+        is_image = self.tile_words == IMAGE_WORDS
+        in_blocks = x.ndim == 5 and x.type.shape[4] == self.size
+        fits = (x.ndim == 4 if is_image else in_blocks) and w.ndim == b.ndim == 1
         kernels = "float32" if self.own else "uint16"
-        is_odd = not self.own and self.weights[1] % 2
+        is_odd = not (self.own or is_image) and self.weights[1] % 2
         if not fits or (x.dtype, w.dtype, b.dtype) != ("uint16", kernels, "float32") or is_odd:
-            images = f"images of uint16 in blocks of {self.size}"
+            images = "images of uint16" + ("" if is_image else f" in blocks of {self.size}")
             wanted = f"{images}, a vector of {kernels}, one of float32, and even channels"
             raise TypeError(f"{self.name} takes {wanted}; got {', '.join(map(describe, inputs))}")
         lengths = [None if n is None else n + sum(p) for n, p in zip(x.type.shape[2:4], self.padding, strict=True)]
@@ -115,7 +115,7 @@ class BfloatConvolution(Windowed, Lowered):
         """Return kernels in the order in which the C reads them, zeros behind the last output.
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
-        If `tiled`, the blocks of channels are TILE_WORDS words, with zeros behind the last one.
+        With `tile_words`, the blocks of channels are so many words, with zeros behind the last channel.
         Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
         the place of channels.  Groups within a block: blocks, pairs, rows, columns, outputs, the two of a pair.
         """
@@ -150,7 +150,7 @@ class BfloatConvolution(Windowed, Lowered):
         outputs, channels, *kernel = self.weights
         each, size, found = outputs // self.groups, self.size, []
         at_once = 2 * self.tile_words or size
-        stored = -(-channels // at_once) * at_once if self.tiled else channels
+        stored = -(-channels // at_once) * at_once if self.tile_words else channels
         numbers = np.arange(int(np.prod(self.weights))).reshape(self.groups, each, channels, *kernel)
         blocks = -(-each // size)
         filled = np.full((self.groups, blocks * size, stored, *kernel), numbers.size)

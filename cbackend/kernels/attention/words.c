@@ -43,6 +43,7 @@ static void multiply_words(word_tile at, i64 rows, i64 width)
             .row = 4 * at.a_step,
             .w = (const char *)(at.b + first * LANES * at.words),
             .words = at.words,
+            .chunk = CHUNK,
             .word = count * TILE_BYTES,
             .vectors = count,
             .from = (const char *)(at.adds ? c : zeros),

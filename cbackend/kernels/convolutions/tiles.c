@@ -1,13 +1,17 @@
-/* Convolutions of bfloat16 numbers in the order of tiles of 16 rows of 16 words; see products/pair_tiles.c.
+/* Convolutions of bfloat16 numbers in the order of tiles of 16 rows of at most 16 words; see products/pair_tiles.c.
 
-   A task copies the rows of x that its strip of y reads, so that the words of a tile are neighbours, 16 at each position, and
-   the windows of neighbouring positions begin 64 bytes from each other:
+   A task copies what its strip of y reads of x, so that the windows of neighbouring positions begin equally far from each
+   other, with zeros beyond the borders.  Of x in blocks of channels:
 
        for each 16 words of channels, remainder of a row of x by the stride, remainder of a column:
-           rows, columns, words; zeros beyond the borders and behind the last channel
+           rows, columns, words; zeros behind the last channel
+
+   Of images of up to four channels, two words a position, those that a row of the kernel meets are neighbours:
+
+       for each remainder of a row of x by the stride:  rows, columns, two words
 
    Positions of y are counted along those columns, so that a tile runs over the ends of rows; sums between two rows are not
-   stored.  Weights are stored in reading order, as in direct.c, with 16 words of channels in place of a block's. */
+   stored.  Weights are stored in reading order, as in direct.c, with so many words of channels in place of a block's. */
 #pragma once
 #include "../products/pair_tiles.c"
 #include "direct.c"
@@ -56,9 +60,13 @@ typedef struct stage {
 
 typedef struct tiled {
     const direct *work;
-    stage_axis rows, columns; /* of a strip of full height */
-    i64 deep, each;           /* 16 words of channels, so many; bytes of each */
-    i64 *places;              /* where the windows of a kernel begin in a copy */
+    const ag_convolution *given; /* whose lengths and strides of x count numbers of 16 bits */
+    i32 is_image;                /* x is images of few channels, not in blocks */
+    stage_axis rows, columns;    /* of a strip of full height */
+    i64 deep, each;              /* chunks of channels; bytes of each in a copy */
+    i64 wide, step;              /* positions of a row of a copy; bytes from one to the next */
+    i64 chunk;                   /* words that a tile sums */
+    i64 *places;                 /* where each chunk of a window lies behind its first one */
     stage stages[SLOTS];
     unsigned long long free; /* bit k: stage k is free */
 } tiled;
@@ -95,14 +103,48 @@ static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder
     __builtin_memset(to + end * CHUNK_BYTES, 0, (unsigned long)((count - end) * CHUNK_BYTES));
 }
 
+/* Copy a row of images of up to four channels: two words at each position. */
+static void copy_image_row(const tiled *tiles, const half *x, half *to)
+{
+    typedef unsigned long long two_words __attribute__((may_alias));
+    const ag_convolution *of = tiles->given;
+    const i64 before = tiles->columns.before, length = tiles->columns.length, step = of->x_strides[3];
+    const i64 count = tiles->wide * tiles->columns.stride, first = at_most(count, before);
+    const i64 end = at_least(first, at_most(count, before + length));
+    __builtin_memset(to, 0, (unsigned long)(8 * count));
+    for (i64 c = 0; c < of->channels; c++) {
+        const half *from = x + c * of->x_strides[1] - before * step;
+        for (i64 k = first; k < end; k++) ((two_words *)to)[k] |= (two_words)from[k * step] << 16 * c;
+    }
+}
+
+/* Copy what the windows of a strip of an image read. */
+static void fill_image(const tiled *tiles, const strip *part, i64 image, const stage *to)
+{
+    const ag_convolution *of = tiles->given;
+    const half *x = (const half *)of->x + image * of->x_strides[0];
+    const i64 row_bytes = tiles->wide * tiles->step, start = part->row * tiles->rows.stride - tiles->rows.before;
+    char *base = to->numbers;
+    stage_axis rows = tiles->rows;
+    rows.count = part->end - part->row;
+    for (i64 r = 0; r < rows.stride; r++) {
+        if (!reads_remainder(&rows, r)) continue;
+        for (i64 q = 0; q < across(&rows); q++) {
+            const i64 row = start + q * rows.stride + r;
+            if (row < 0 || row >= rows.length) __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
+            else copy_image_row(tiles, x + row * of->x_strides[2], (half *)(base + q * row_bytes));
+        }
+        base += across(&tiles->rows) * row_bytes;
+    }
+}
+
 /* Copy what the windows of a strip read. */
 static void fill_stage(const tiled *tiles, const strip *part, const stage *to)
 {
     const ag_convolution *of = tiles->work->of;
     const stage_axis *columns = &tiles->columns;
     stage_axis rows = tiles->rows;
-    const i64 row_bytes = across(columns) * CHUNK_BYTES, start = part->row * rows.stride - rows.before;
-    const i64 plane = across(&tiles->rows) * row_bytes;
+    const i64 row_bytes = tiles->wide * tiles->step, start = part->row * rows.stride - rows.before;
     rows.count = part->end - part->row;
     for (i64 d = 0; d < tiles->deep; d++) {
         const i64 words = at_most(CHUNK, of->channels - d * CHUNK);
@@ -117,25 +159,28 @@ static void fill_stage(const tiled *tiles, const strip *part, const stage *to)
                         __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
                     else copy_row(tiles, x + row * of->x_strides[2], words, c, base + q * row_bytes);
                 }
-                base += plane;
+                base += across(&tiles->rows) * row_bytes;
             }
     }
 }
 
-/* Where the windows of each 16 words of channels, row and column of the kernel begin. */
-static void find_windows(const tiled *tiles)
+/* Where each chunk of a window lies: chunks of channels, rows and columns of the kernel; or rows, parts of them. */
+static void find_chunks(const tiled *tiles)
 {
-    i64 *places = tiles->places;
     const stage_axis *rows = &tiles->rows, *columns = &tiles->columns;
-    const i64 row_bytes = across(columns) * CHUNK_BYTES, plane = across(rows) * row_bytes;
+    const i64 row_bytes = tiles->wide * tiles->step, plane = across(rows) * row_bytes;
+    const i64 beside = tiles->is_image ? 2 * columns->kernel / tiles->chunk : columns->kernel;
+    i64 *places = tiles->places;
     for (i64 d = 0; d < tiles->deep; d++)
         for (i64 i = 0; i < rows->kernel; i++)
-            for (i64 j = 0; j < columns->kernel; j++) {
+            for (i64 j = 0; j < beside; j++) {
                 const i64 down = i * rows->dilation, right = j * columns->dilation;
-                const i64 number =
-                    plane_of(rows, down % rows->stride) * columns->planes + plane_of(columns, right % columns->stride);
-                *places++ = d * tiles->each + number * plane + down / rows->stride * row_bytes
-                            + right / columns->stride * CHUNK_BYTES;
+                const i64 row_plane = plane_of(rows, down % rows->stride);
+                const i64 place = d * tiles->each + down / rows->stride * row_bytes;
+                if (tiles->is_image) *places++ = place + row_plane * plane + 4 * j * tiles->chunk;
+                else
+                    *places++ = place + right / columns->stride * CHUNK_BYTES
+                                + (row_plane * columns->planes + plane_of(columns, right % columns->stride)) * plane;
             }
 }
 
@@ -173,7 +218,7 @@ KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from
 static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums)
 {
     const ag_convolution *of = part->of;
-    const i64 wide = across(&tiles->columns), columns = tiles->columns.count;
+    const i64 wide = tiles->wide, columns = tiles->columns.count;
     for (i64 k = from, count; k < to; k += count, sums += count * part->width) {
         const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * of->out_block;
         count = at_most(to - k, (column < columns ? columns : wide) - column);
@@ -188,12 +233,14 @@ static void store_positions(const tiled *tiles, const strip *part, i64 from, i64
 /* All outputs of a panel at the positions of a strip. */
 static void multiply_stage(const tiled *tiles, const strip *part, const stage *from)
 {
-    const i64 all = (part->end - part->row - 1) * across(&tiles->columns) + tiles->columns.count;
+    const i64 all = (part->end - part->row - 1) * tiles->wide + tiles->columns.count;
+    const ag_convolution *whole = part->of;
     pair_product of = {
-        .row = CHUNK_BYTES,
+        .row = tiles->step,
         .places = tiles->places,
+        .chunk = tiles->chunk,
         .w = (const char *)part->w,
-        .words = tiles->deep * CHUNK * tiles->rows.kernel * tiles->columns.kernel,
+        .words = stored_channels(whole) * whole->kernel[0] * whole->kernel[1],
         .word = 4 * part->width,
         .vectors = part->width / CHUNK,
         .from = (const char *)part->bias,
@@ -203,8 +250,8 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
     const i32 plain = !may_use_unit();
     for (i64 k = 0; k < all; k += MOST_TILED_ROWS) {
         const i64 rows = at_most(MOST_TILED_ROWS, all - k);
-        of.x[0] = from->numbers + k * CHUNK_BYTES, of.x[1] = of.x[0] + CHUNK * CHUNK_BYTES;
-        if (rows != of.rows && !plain) configure_pairs(rows);
+        of.x[0] = from->numbers + k * of.row, of.x[1] = of.x[0] + CHUNK * of.row;
+        if (rows != of.rows && !plain) configure_pairs(rows, of.chunk);
         of.rows = rows;
         if (plain) multiply_pairs_by_vectors(&of);
         else multiply_pairs_by_tiles(&of);
@@ -229,46 +276,61 @@ static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image,
     const i64 slot = claim_stage(&tiles->free);
     stage *own = tiles->stages + slot;
     if (own->image != image || own->group != group || own->number != number) {
-        fill_stage(tiles, part, own);
+        if (tiles->is_image) fill_image(tiles, part, image, own);
+        else fill_stage(tiles, part, own);
         own->image = image, own->group = group, own->number = number;
     }
     multiply_stage(tiles, part, own);
     __atomic_fetch_or(&tiles->free, 1ull << slot, __ATOMIC_RELEASE);
 }
 
-/* Bytes of the copy of x for a strip, with a place to spare for each tile that ends behind it. */
-static i64 stage_bytes(const tiled *tiles)
+/* Bytes of a chunk of channels in the copy of x for a strip. */
+static i64 chunk_bytes(const tiled *tiles)
 {
-    const i64 planes = tiles->rows.planes * tiles->columns.planes;
-    return tiles->deep * planes * across(&tiles->rows) * across(&tiles->columns) * CHUNK_BYTES;
+    const i64 planes = tiles->rows.planes * (tiles->is_image ? 1 : tiles->columns.planes);
+    return planes * across(&tiles->rows) * tiles->wide * tiles->step;
+}
+
+/* Choose what a tile sums. */
+static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
+{
+    const ag_convolution *of = work->of;
+    *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words < CHUNK};
+    tiles->rows = axis_of(of, 0, work->rows), tiles->columns = axis_of(of, 1, work->columns);
+    if (tiles->is_image) {
+        const i64 words = 2 * of->kernel[1];
+        tiles->deep = 1, tiles->chunk = words <= CHUNK ? words : CHUNK, tiles->step = 8 * of->stride[1];
+        tiles->wide = work->columns - 1 + parts(of->kernel[1], of->stride[1]);
+    } else {
+        tiles->deep = parts(of->channels, CHUNK), tiles->chunk = CHUNK, tiles->step = CHUNK_BYTES;
+        tiles->wide = across(&tiles->columns);
+    }
 }
 
 /* Choose rows of strips; allocate copies for all threads.  Return whether there was memory. */
 static i32 prepare_tiles(direct *work, tiled *tiles)
 {
     const ag_convolution *of = work->of;
-    const i64 threads = at_most(work->rt->threads, SLOTS), width = width_of(work);
-    *tiles = (tiled){.work = work, .rows = axis_of(of, 0, work->rows), .columns = axis_of(of, 1, work->columns)};
-    tiles->deep = parts(of->channels, CHUNK);
+    const i64 threads = at_most(work->rt->threads, SLOTS);
     const i64 least = threads > 1 ? parts(4 * threads, of->images * work->panels) : 1;
-    const i64 strips = at_most(work->rows, at_least(least, parts(stage_bytes(tiles), STAGE_BYTES)));
-    work->height = tiles->rows.count = parts(work->rows, strips);
-    tiles->each = stage_bytes(tiles) / tiles->deep;
-    const i64 sums = MOST_TILED_ROWS * width * 4,
-              places = parts(tiles->deep * of->kernel[0] * of->kernel[1] * 8, 64) * 64;
-    const i64 bytes = tiles->deep * tiles->each;
+    const i64 strips = at_least(least, parts(tiles->deep * chunk_bytes(tiles), STAGE_BYTES));
+    work->height = tiles->rows.count = parts(work->rows, at_most(work->rows, strips));
+    tiles->each = chunk_bytes(tiles);
+    const i64 chunks = stored_channels(of) * of->kernel[0] * of->kernel[1] / tiles->chunk;
+    const i64 sums = MOST_TILED_ROWS * width_of(work) * 4, places = parts(chunks * 8, 64) * 64;
+    const i64 bytes = parts(tiles->deep * tiles->each, 64) * 64;
     char *room = work->rt->alloc(places + threads * (bytes + sums));
     if (!room) return 0;
     tiles->places = (i64 *)room, room += places;
-    find_windows(tiles);
+    find_chunks(tiles);
     for (i64 k = 0; k < threads; k++, room += bytes + sums)
         tiles->stages[k] = (stage){.numbers = room, .sums = (REAL *)(room + bytes), .image = -1};
     tiles->free = threads >= 64 ? ~0ull : (1ull << threads) - 1;
     return 1;
 }
 
-/* Return 0, or MEMORY (2). */
-static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of)
+/* of: lengths and strides of x count words; given: numbers of 16 bits.  Return 0, or MEMORY (2). */
+static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of, const ag_convolution *given)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     direct work = lay_out(rt, of, joined, 0, 0);
@@ -279,6 +341,7 @@ static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of)
     tiled tiles;
     work.flat = work.jumps = 0, work.rows = of->counts[0], work.columns = of->counts[1], work.by_strips = 1;
     work.tiles = &tiles;
+    shape_tiles(&work, given, &tiles);
     if (!prepare_tiles(&work, &tiles)) return 2;
     run_strips(&work, products_of(&work));
     rt->release(tiles.places);

@@ -12,9 +12,9 @@
 static i32 convolve_words(const ag_runtime *rt, const ag_convolution *of)
 {
     ag_convolution words = *of;
-    words.block /= 2, words.channels /= 2;
+    words.block = at_least(1, of->block / 2), words.channels = parts(of->channels, 2);
     for (int k = 0; k < 4; k++) words.x_strides[k] /= 2;
-    if (of->tile_words) return convolve_by_tiles(rt, &words);
+    if (of->tile_words) return convolve_by_tiles(rt, &words, of);
     convolve(rt, &words);
     return 0;
 }

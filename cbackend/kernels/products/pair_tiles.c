@@ -1,6 +1,6 @@
 /* Rows of pairs of bfloat16 numbers by vectors of columns, in the order of the tiles of AMX.
 
-   Along the sum, 16 words at a time: the products of the first numbers of pairs are summed from zero, those of the second
+   Along the sum, some words at a time, at most 16: the products of the first numbers of pairs are summed from zero, those of the second
    ones too, each addition with one rounding; then the sum of both is added to what there was.  tdpbf16ps does this for 16
    by 16 sums, and takes numbers below 2^-126 for zero.  Multiplications of floats give the same bits where there are none
    of these; they serve where Linux refuses tiles. */
@@ -14,7 +14,8 @@ enum { CHUNK = 16, CHUNK_BYTES = 4 * CHUNK, MOST_TILED_ROWS = 2 * CHUNK }; /* wo
 typedef struct pair_product {
     const char *x[2];  /* the first row of each 16 */
     i64 rows, row;     /* row: from a row of x to the next */
-    const i64 *places; /* NULL, or where each 16 words of x lie behind the first ones */
+    const i64 *places; /* NULL, or where each chunk of x lies behind the first one */
+    i64 chunk;         /* words that are summed at once, at most CHUNK */
     const char *w;     /* words, vectors, lanes */
     i64 words, word;   /* along the sum; word: from a word of w to the next */
     i64 vectors;       /* of columns */
@@ -35,9 +36,9 @@ static __attribute__((unused)) void multiply_pairs_by_vectors(const pair_product
         for (i64 at = 0; at < of->vectors * CHUNK_BYTES; at += VECTOR_BYTES) {
             const char *const x = of->x[r / CHUNK] + r % CHUNK * of->row, *w = of->w + at;
             pair_sums sum = *(const unaligned_sums *)(of->from + r * of->from_row + at);
-            for (i64 word = 0; word < of->words; word += CHUNK) {
-                const i64 chunk = word / CHUNK, count = at_most(CHUNK, of->words - word);
-                const word_bits *a = (const word_bits *)(x + (of->places ? of->places[chunk] : chunk * CHUNK_BYTES));
+            for (i64 word = 0; word < of->words; word += of->chunk) {
+                const i64 count = at_most(of->chunk, of->words - word);
+                const word_bits *a = (const word_bits *)(x + (of->places ? of->places[word / of->chunk] : 4 * word));
                 pair_sums first = {0}, second = {0};
                 for (i64 k = 0; k < count; k++, w += of->word) {
                     const pairs left = a[k] - (pairs){0}, right = *(const unaligned_pairs *)w;
@@ -101,7 +102,7 @@ static void copy_last_words(const pair_product *of, i64 vector, i64 vectors, i64
 /* Vectors [vector, vector + vectors) of all rows. */
 INLINE void sum_tiles(const int both, const int vectors, const pair_product *of, i64 vector)
 {
-    const i64 column = vector * TILE_BYTES, rest = of->words % TILE_WORDS, chunks = of->words / TILE_WORDS;
+    const i64 column = vector * TILE_BYTES, rest = of->words % of->chunk, chunks = of->words / of->chunk;
     const char *const from = of->from + column, *w = of->w + column;
     const char *const x[2] = {of->x[0], of->x[1]};
     LOAD_TILE(0, from, of->from_row);
@@ -112,7 +113,7 @@ INLINE void sum_tiles(const int both, const int vectors, const pair_product *of,
         LOAD_TILE(2, from + TILE_ROWS * of->from_row, of->from_row);
         if (vectors > 1) LOAD_TILE(3, from + TILE_ROWS * of->from_row + TILE_BYTES, of->from_row);
     }
-    for (i64 k = 0; k < chunks; k++, w += TILE_WORDS * of->word) {
+    for (i64 k = 0; k < chunks; k++, w += of->chunk * of->word) {
         const i64 place = of->places ? of->places[k] : k * TILE_BYTES;
         add_tiles(both, vectors, x[0] + place, x[1] + place, of->row, w, of->word, TILE_BYTES);
     }
@@ -134,15 +135,15 @@ INLINE void sum_tiles(const int both, const int vectors, const pair_product *of,
     }
 }
 
-/* The shapes of tiles for so many rows. */
-static void configure_pairs(i64 rows)
+/* The shapes of tiles for so many rows and words that are summed at once. */
+static void configure_pairs(i64 rows, i64 chunk)
 {
     tile_shapes own = {.palette = 1};
     for (i32 k = 0; k < 8; k++) {
         const i32 is_second = k == LEFT_TILE + 1 || (rows > TILE_ROWS && (k == 2 || k == 3));
         const i64 of_rows = is_second ? rows - TILE_ROWS : at_most(rows, TILE_ROWS);
-        own.rows[k] = (unsigned char)(k >= RIGHT_TILE ? TILE_WORDS : at_least(of_rows, 1));
-        own.bytes[k] = TILE_BYTES;
+        own.rows[k] = (unsigned char)(k >= RIGHT_TILE ? chunk : at_least(of_rows, 1));
+        own.bytes[k] = (unsigned short)(k == LEFT_TILE || k == LEFT_TILE + 1 ? 4 * chunk : TILE_BYTES);
     }
     CONFIGURE(&own);
 }
@@ -165,7 +166,7 @@ static void multiply_pairs_by_tiles(const pair_product *of)
 
 #else
 #define PAIR_TILES 0
-INLINE void configure_pairs(i64 rows) { (void)rows; }
+INLINE void configure_pairs(i64 rows, i64 chunk) { (void)rows, (void)chunk; }
 INLINE void multiply_pairs_by_tiles(const pair_product *of) { multiply_pairs_by_vectors(of); }
 #define RELEASE_TILES() (void)0
 #endif
@@ -194,7 +195,7 @@ static __attribute__((unused)) void multiply_rows_of_pairs(pair_product of, i64 
             multiply_pairs_by_vectors(&of);
             continue;
         }
-        if (of.rows != configured) configure_pairs(configured = of.rows);
+        if (of.rows != configured) configure_pairs(configured = of.rows, of.chunk);
         multiply_pairs_by_tiles(&of);
     }
     if (!plain) RELEASE_TILES();

@@ -14,7 +14,6 @@ The sum of the first form has another order, and nothing else changes.  In the o
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,16 +139,17 @@ def convolution_of_pairs(node: Node) -> Variable | None:
     """Return a convolution in blocks whose operands are both stored as bfloat16, with packed kernels."""
     op, (x, w, bias) = node.op, node.inputs
     bits, kernels = seen_bits_of(x), bits_of(w)
-    if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant) or x.ndim != 5:
+    if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant):
         return None
-    shape = kernels.data.shape
-    if op.weights or op.shuffle != 1 or (shape[1] % 2 and not op.own):
+    shape, tile_words = kernels.data.shape, words_of_tiles(op, x, kernels.data.shape)
+    if op.weights or op.shuffle != 1 or (not tile_words and (x.ndim != 5 or (shape[1] % 2 and not op.own))):
         return None
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
-    made = narrow.BfloatConvolution(op.stride, op.dilation, op.padding, op.size, op.panel, shape, op.groups, op.own)
-    if units.has_tiles(current(), "bfloat16") and fits_tiles(made):
-        made = replace(made, tiled=True, panel=TILED_BLOCKS)
+    panel = TILED_BLOCKS if tile_words else op.panel
+    made = narrow.BfloatConvolution(
+        op.stride, op.dilation, op.padding, op.size, panel, shape, op.groups, op.own, tile_words
+    )  # fmt: skip
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
     return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
@@ -159,10 +159,21 @@ TILED_BLOCKS = 2
 """Blocks of outputs of a panel whose sums are tiles: four tiles hold the sums of 32 positions."""
 
 
-def fits_tiles(op: Any) -> bool:
-    """Whether blocks of channels and of outputs fill rows of tiles, or half of them."""
-    is_dense = not (op.own or op.is_listed or op.is_within)
-    return is_dense and op.size in (narrow.TILE_WORDS, 2 * narrow.TILE_WORDS)
+def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
+    """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of few channels.
+
+    0: the target has no tiles, or they do not fit.  The words of few channels that a row of the kernel meets are summed
+    together.
+    """
+    most = narrow.TILE_WORDS
+    if not units.has_tiles(current(), "bfloat16") or op.own or op.size not in (most, 2 * most):
+        return 0
+    if x.ndim == 5:
+        others = op.is_listed(kernels, True) or op.is_within(kernels, True)
+        return 0 if others or kernels[1] % 2 else most
+    words = narrow.IMAGE_WORDS * kernels[3]
+    is_image = op.groups == 1 and kernels[1] <= 2 * narrow.IMAGE_WORDS and op.dilation[1] == 1
+    return narrow.IMAGE_WORDS if is_image and (words <= most or words % most == 0) else 0
 
 
 def attention_of_pairs(node: Node) -> Variable | None:

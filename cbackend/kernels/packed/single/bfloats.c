@@ -172,6 +172,7 @@ static void multiply_part(const bf_operands *own, const half *a, const i32 *b, i
         .row = 4 * own->words,
         .w = (const char *)b,
         .words = words,
+        .chunk = CHUNK,
         .word = 4 * width,
         .vectors = width / LANES,
         .from = (const char *)c,
