@@ -8,7 +8,8 @@
 #include "../tiles.h"
 #include "pairs.c"
 
-enum { CHUNK = 16, CHUNK_BYTES = 4 * CHUNK, MOST_TILED_ROWS = 2 * CHUNK }; /* words */
+/* CHUNK: words; their bytes are a line of memory. */
+enum { CHUNK = 16, CHUNK_BYTES = 4 * CHUNK, MOST_TILED_ROWS = 2 * CHUNK };
 
 /* Up to 32 rows of x by vectors of columns.  Lengths and steps are bytes, except `words` and `vectors`. */
 typedef struct pair_product {
@@ -19,6 +20,8 @@ typedef struct pair_product {
     const char *w;     /* words, vectors, lanes */
     i64 words, word;   /* along the sum; word: from a word of w to the next */
     i64 vectors;       /* of columns */
+    const char *ahead; /* what is read next: some lines of it ... */
+    i64 lines;         /* ... are prefetched with each chunk, for all vectors together */
     const char *from;  /* what the sums begin with: rows, ... */
     i64 from_row;      /* ... so far from each other: 0 where all begin with the same */
     char *to[2];       /* where each 16 rows of sums go */
@@ -104,6 +107,7 @@ INLINE void sum_tiles(const int both, const int vectors, const pair_product *of,
 {
     const i64 column = vector * TILE_BYTES, rest = of->words % of->chunk, chunks = of->words / of->chunk;
     const char *const from = of->from + column, *w = of->w + column;
+    const char *ahead = of->ahead + vector / (both ? 2 : 4) * chunks * of->lines * CHUNK_BYTES;
     const char *const x[2] = {of->x[0], of->x[1]};
     LOAD_TILE(0, from, of->from_row);
     if (vectors > 1) LOAD_TILE(1, from + TILE_BYTES, of->from_row);
@@ -115,6 +119,7 @@ INLINE void sum_tiles(const int both, const int vectors, const pair_product *of,
     }
     for (i64 k = 0; k < chunks; k++, w += of->chunk * of->word) {
         const i64 place = of->places ? of->places[k] : k * TILE_BYTES;
+        for (i64 line = 0; line < of->lines; line++, ahead += CHUNK_BYTES) __builtin_prefetch(ahead, 0, 2);
         add_tiles(both, vectors, x[0] + place, x[1] + place, of->row, w, of->word, TILE_BYTES);
     }
     if (rest) {
@@ -179,6 +184,16 @@ INLINE i32 may_use_unit(void)
 #else
     return 1;
 #endif
+}
+
+/* Let each chunk of the product prefetch a share of `bytes` bytes, where `blocks` such products take turns and this is
+   number `block`. */
+static __attribute__((unused)) void look_ahead_of_pairs(pair_product *of, const char *bytes_at, i64 bytes, i64 block,
+                                                        i64 blocks)
+{
+    const i64 passes = parts(of->vectors, of->rows > CHUNK ? 2 : 4) * at_least(1, of->words / of->chunk);
+    of->lines = parts(bytes, CHUNK_BYTES * passes * blocks);
+    of->ahead = bytes_at + block * passes * of->lines * CHUNK_BYTES;
 }
 
 /* Rows [0, rows) in blocks, of which `of` holds the first one; by tiles unless `plain`. */

@@ -163,24 +163,39 @@ static void pack_bf(void *context, i64 index)
 }
 
 #if PAIR_TILES
-/* Some rows by a panel, whose sums so far are those of c. */
-static void multiply_part(const bf_operands *own, const half *a, const i32 *b, i64 rows, i64 width, i64 words, REAL *c,
-                          i64 step)
+/* Some rows by a panel.  The weights of the next panel are prefetched meanwhile. */
+static void multiply_part(const packed_tile *at, const half *a, const i32 *b, i64 width, i64 words)
 {
-    const pair_product of = {
-        .x = {(const char *)a},
+    static const REAL zeros[TILE_VECTORS * LANES];
+    const packed_work *work = at->work;
+    const bf_operands *own = work->own;
+    const i64 next = (at->panel + 1) * TILE_VECTORS * LANES, step = 4 * at->step;
+    pair_product of = {
+        .x = {(const char *)a, (const char *)(a + CHUNK * 2 * own->words)},
+        .rows = at->rows,
         .row = 4 * own->words,
         .w = (const char *)b,
         .words = words,
         .chunk = CHUNK,
         .word = 4 * width,
         .vectors = width / LANES,
-        .from = (const char *)c,
-        .from_row = 4 * step,
-        .to = {(char *)c},
-        .to_row = 4 * step,
+        .from = at->part ? (const char *)at->to : (const char *)zeros,
+        .from_row = at->part ? step : 0,
+        .to = {(char *)at->to, (char *)(at->to + CHUNK * at->step)},
+        .to_row = step,
     };
-    multiply_rows_of_pairs(of, rows, own->plain);
+    if (own->plain) {
+        multiply_pairs_by_vectors(&of);
+        return;
+    }
+    if (next < work->of->outputs) {
+        const i64 blocks = parts(at_most(work->strip, work->height), BF_ROWS), block = at->row / BF_ROWS % blocks;
+        const i32 *const ahead = own->w + next * own->words + at->part * BF_WORDS * width;
+        look_ahead_of_pairs(&of, (const char *)ahead, 4 * words * width, block, blocks);
+    }
+    configure_pairs(at->rows, CHUNK);
+    multiply_pairs_by_tiles(&of);
+    RELEASE_TILES();
 }
 static i64 rows_of_bfloats(i64 left) { return at_most(left, BF_ROWS); }
 #else
@@ -276,26 +291,25 @@ static void sum_bf_panel(const i32 plain, bf_tile at, i64 rows)
 }
 
 /* The same without tiles. */
-static void multiply_part(const bf_operands *own, const half *a, const i32 *b, i64 rows, i64 width, i64 words, REAL *c,
-                          i64 step)
+static void multiply_part(const packed_tile *at, const half *a, const i32 *b, i64 width, i64 words)
 {
+    const bf_operands *own = at->work->own;
     const bf_tile tile = {
-        .a = a, .b = b, .row = 2 * own->words, .width = width, .words = words, .sums = c, .step = step};
-    sum_bf_panel(own->plain, tile, rows);
+        .a = a, .b = b, .row = 2 * own->words, .width = width, .words = words, .sums = at->to, .step = at->step};
+    for (i64 r = 0; r < at->rows && !at->part; r++)
+        __builtin_memset(at->to + r * at->step, 0, (unsigned long)width * sizeof *at->to);
+    sum_bf_panel(own->plain, tile, at->rows);
 }
 static i64 rows_of_bfloats(i64 left) { return rows_of_six(left); }
 #endif
 
 static void multiply_bfloats(const packed_tile *at)
 {
-    const ag_packed_product *of = at->work->of;
     const bf_operands *own = at->work->own;
     const i64 output = at->panel * TILE_VECTORS * LANES, word = at->part * BF_WORDS;
-    const i64 width = parts(at_most(TILE_VECTORS * LANES, of->outputs - output), LANES) * LANES;
-    for (i64 r = 0; r < at->rows && !at->part; r++)
-        __builtin_memset(at->to + r * at->step, 0, (unsigned long)width * sizeof *at->to);
-    multiply_part(own, own->x + (at->row * own->words + word) * 2, own->w + output * own->words + word * width,
-                  at->rows, width, at_most(BF_WORDS, own->words - word), at->to, at->step);
+    const i64 width = parts(at_most(TILE_VECTORS * LANES, at->work->of->outputs - output), LANES) * LANES;
+    multiply_part(at, own->x + (at->row * own->words + word) * 2, own->w + output * own->words + word * width, width,
+                  at_most(BF_WORDS, own->words - word));
 }
 
 /* Pack both operands.  A panel stays in the cache for all rows of a task. */
