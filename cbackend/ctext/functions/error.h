@@ -26,7 +26,7 @@ INLINE F ag_erf_F(F x)
 INLINE F ag_erfc_F(F x)
 {
     F a = fabs_F(x);
-    a = a > ZERO_FOR_ERFC ? ZERO_FOR_ERFC : a;
+    a = a > ZERO_FOR_ERFC ? 1 : a;
     const F inverse = 1 / (a + MIDDLE), t = (a - MIDDLE) * inverse, square = a * a;
     POLYNOMIAL(F, q, t, ERFC_SERIES);
     POLYNOMIAL(F, z, square, ERF_NEAR_SERIES);
@@ -35,7 +35,7 @@ INLINE F ag_erfc_F(F x)
     const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, -high * high)) - low;
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F scaled = q * inverse, part = ag_fma_F(ag_small_expm1_F(r), scaled, scaled);
-    const F rest = part * ag_from_bits_F(half << MANTISSA) * ag_from_bits_F((exponents - half) << MANTISSA);
-    const F far = x < 0 ? 2 - rest : rest, near = 1 - ag_fma_F(x, z, x);
+    const F found = part * ag_from_bits_F(half << MANTISSA) * ag_from_bits_F((exponents - half) << MANTISSA);
+    const F rest = fabs_F(x) > ZERO_FOR_ERFC ? 0 : found, far = x < 0 ? 2 - rest : rest, near = 1 - ag_fma_F(x, z, x);
     return x != x ? x : a < NEAR ? near : far; /* a compiler may negate a NaN, or not: -x * y is one instruction */
 }

@@ -1,7 +1,9 @@
 /* exp and the functions made of it, of float32 and float64: C without branches, which any compiler vectorizes.
 
-   Within 3 ulp, right for NaN, infinities, zeros and subnormals, and as fast there as elsewhere: libmvec takes 3 to 30
-   times as long for a result that underflows, as softmax has them by the row.  A number has the same bits in a vector and
+   Within 3 ulp, right for NaN, infinities, zeros and subnormals, and as fast there as elsewhere, but for subnormals on
+   Intel's processors: libmvec takes 3 to 30 times as long for a result that underflows, as softmax has them by the row.
+   A multiplication or a division that underflows takes those processors 100 cycles, so results that are zero are chosen,
+   not computed.  A number has the same bits in a vector and
    in the rest of a loop.  Polynomials are minimax in the relative error of the function (Remez). */
 #pragma once
 #include "library.h"
@@ -41,12 +43,13 @@ INLINE F ag_small_expm1_F(F r)
    is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
 INLINE F ag_exp_below_F(F x)
 {
-    x = x < LEAST ? LEAST : x;
-    const F shifted = ag_fma_F(x, PER_LOG2, TWICE_BIASED), k = shifted - TWICE_BIASED;
-    const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, x));
+    const F y = x < LEAST ? 0 : x;
+    const F shifted = ag_fma_F(y, PER_LOG2, TWICE_BIASED), k = shifted - TWICE_BIASED;
+    const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F first = ag_from_bits_F(half << MANTISSA);
-    return (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
+    const F result = (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
+    return x < LEAST ? 0 : result;
 }
 
 /* exp(MOST) is infinite */
@@ -57,12 +60,13 @@ INLINE F ag_exp_F(F x)
 
 INLINE F ag_exp2_F(F x)
 {
-    x = x < LEAST_OF_EXP2 ? LEAST_OF_EXP2 : x;
-    x = x > MOST_OF_EXP2 ? MOST_OF_EXP2 : x;
-    const F shifted = x + TWICE_BIASED, r = (x - (shifted - TWICE_BIASED)) * LOG_2;
+    F y = x < LEAST_OF_EXP2 ? 0 : x;
+    y = y > MOST_OF_EXP2 ? MOST_OF_EXP2 : y;
+    const F shifted = y + TWICE_BIASED, r = (y - (shifted - TWICE_BIASED)) * LOG_2;
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F first = ag_from_bits_F(half << MANTISSA);
-    return (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
+    const F result = (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
+    return x < LEAST_OF_EXP2 ? 0 : result;
 }
 
 /* exp(x) - 1, where y is x cut to LEAST_OF_EXPM1 and MOST: 2^k * (exp(r) - 1) + (2^k - 1), where 2^k may
@@ -124,11 +128,12 @@ INLINE F ag_tanh_F(F x)
 INLINE F ag_sigmoid_F(F x)
 {
     F y = x > ONE_FOR_TANH ? -ONE_FOR_TANH : -x;
-    y = y > -(LEAST) ? -(LEAST) : y;
+    y = x < LEAST ? 0 : y;
     const F shifted = ag_fma_F(y, PER_LOG2, BIASED_LESS), k = shifted - BIASED_LESS;
     const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
     const F power = ag_from_bits_F(ag_bits_F(shifted) << MANTISSA);
-    return LESS / (LESS + ag_fma_F(ag_small_expm1_F(r), power, power));
+    const F result = LESS / (LESS + ag_fma_F(ag_small_expm1_F(r), power, power));
+    return x < LEAST ? 0 : result;
 }
 
 /* 2 atanh(s / 2) for 0 <= s <= 2/3 */
@@ -152,7 +157,7 @@ INLINE F ag_log1p_exp_F(F x)
 INLINE F ag_softplus_F(F x)
 {
     F y = fabs_F(x);
-    y = y > -(LEAST) ? -(LEAST) : y;
+    y = y > -(LEAST) ? ONE_FOR_TANH : y;
     const F shifted = ag_fma_F(y, PER_LOG2, BIASED_LESS), k = shifted - BIASED_LESS;
     const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
     const F power = ag_from_bits_F(ag_bits_F(shifted) << MANTISSA);
@@ -160,7 +165,8 @@ INLINE F ag_softplus_F(F x)
     const U plus = -(U)(x > 0), near = plus & -(U)(x < LOG_3);
     const F over = ag_fma_F(ag_from_bits_F(ag_bits_F(e) & near), 2, near ? -2 * LESS : LESS);
     const F under = e + (near ? 3 * LESS : (F)0.5 * LESS);
-    return (near ? LOG_2 : ag_from_bits_F(ag_bits_F(x) & plus)) + ag_twice_atanh_F(over / under);
+    const F result = (near ? LOG_2 : ag_from_bits_F(ag_bits_F(x) & plus)) + ag_twice_atanh_F(over / under);
+    return x < LEAST ? 0 : result;
 }
 
 INLINE F ag_logaddexp_F(F a, F b)
