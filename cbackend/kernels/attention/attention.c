@@ -108,7 +108,10 @@ static void attend_rows(queries *at)
         for (i64 row = 0; row < at->rows; row += QUERIES)
             attend_tile(at, &packed, row, at_most(QUERIES, at->rows - row));
     }
-    for (i64 i = 0; of->n > 0 && i < at->rows; i++) multiply_numbers(of->e, at->y + i * of->e, 1 / at->total[i]);
+    for (i64 i = 0; of->n > 0 && i < at->rows; i++) {
+        REAL *const y = at->y + i * of->e;
+        scale_numbers(of->e, y, y, 1 / at->total[i]);
+    }
 }
 
 /* Return 0, or MEMORY (2). */

@@ -83,31 +83,40 @@ INLINE vector exponential(vector x)
     return choose(is_zero, (vector){0}, scaled(sum, n, (mask)shifted - (mask)bias));
 }
 
-/* The maximum of a vector, or the sum. */
+/* The maximum of a vector, or the sum: of its halves, lane by lane, and so on. */
 INLINE REAL folded(const i32 greatest, vector x)
 {
-    const union {
-        vector all;
-        REAL each[LANES];
-    } of = {x};
-    REAL found[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) found[i] = of.each[i];
+    typedef REAL part __attribute__((vector_size(16)));
+    typedef __typeof__((part){0} < (part){0}) part_mask;
+    enum { PARTS = VECTOR_BYTES / 16, NUMBERS = 16 / sizeof(REAL) };
+    part found[PARTS];
+    __builtin_memcpy(found, &x, sizeof found);
 #pragma GCC unroll 4
-    for (int width = LANES / 2; width > 0; width /= 2)
-#pragma GCC unroll 8
+    for (int width = PARTS / 2; width > 0; width /= 2)
+#pragma GCC unroll 4
         for (int i = 0; i < width; i++) {
-            const REAL other = found[i + width];
-            found[i] = !greatest ? found[i] + other : other > found[i] ? other : found[i];
+            const part other = found[i + width];
+            const part_mask set = other > found[i];
+            found[i] = greatest ? (part)((set & (part_mask)other) | (~set & (part_mask)found[i])) : found[i] + other;
         }
-    return found[0];
+    REAL each[NUMBERS];
+    __builtin_memcpy(each, found, sizeof each);
+#pragma GCC unroll 4
+    for (int width = NUMBERS / 2; width > 0; width /= 2)
+#pragma GCC unroll 4
+        for (int i = 0; i < width; i++) {
+            const REAL other = each[i + width];
+            each[i] = !greatest ? each[i] + other : other > each[i] ? other : each[i];
+        }
+    return each[0];
 }
 
-INLINE void multiply_numbers(i64 count, REAL *y, REAL factor)
+/* y = x * factor */
+INLINE void scale_numbers(i64 count, REAL *y, const REAL *x, REAL factor)
 {
     i64 j = 0;
-    for (; j + LANES <= count; j += LANES) *(unaligned *)(y + j) *= factor;
-    for (; j < count; j++) y[j] *= factor;
+    for (; j + LANES <= count; j += LANES) *(unaligned *)(y + j) = *(const unaligned *)(x + j) * factor;
+    for (; j < count; j++) y[j] = x[j] * factor;
 }
 
 /* Whether the mask admits any score of the tile that begins at `row`. */
@@ -161,11 +170,18 @@ static void add_mask(const queries *at, i64 row, i64 rows, i64 width)
     }
 }
 
-/* Set the scores of a tile behind the last key to -inf. */
+/* Set the scores of a tile behind the last key, which are less than a vector, to -inf. */
 INLINE void hide_rest(const queries *at, i64 rows, i64 width)
 {
-    for (i64 i = 0; i < rows; i++)
-        for (i64 j = at->keys; j < width; j++) at->scores[i * width + j] = -(REAL)__builtin_inff();
+    const i64 last = width - LANES;
+    vector is_behind = {0};
+    if (at->keys == width) return;
+    for (i64 j = at->keys; j < width; j++) is_behind[j - last] = 1;
+    const mask hidden = is_behind > (vector){0};
+    for (i64 i = 0; i < rows; i++) {
+        vector *to = (vector *)(at->scores + i * width + last);
+        *to = choose(hidden, -(REAL)__builtin_inff() - (vector){0}, *to);
+    }
 }
 
 #ifndef STORE_WEIGHTS /* words.c rounds them */
@@ -188,7 +204,7 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
         }
         if (above > top[i]) {
             const REAL factor = exponential(top[i] - from)[0];
-            if (total[i] != 0) multiply_numbers(e, y, factor);
+            if (total[i] != 0) scale_numbers(e, y, y, factor);
             total[i] *= factor, top[i] = above;
         }
         total[i] += folded(0, sums);

@@ -9,7 +9,12 @@
 #pragma once
 #include "../products/halves.c"
 #include "../products/pair_tiles.c"
+#if defined(__AVX512BF16__)
+#define STORE_WEIGHTS(scores, j, x) \
+    (store_nearest((half *)(scores) + (j), x), (x) = widened_halves((const half *)(scores) + (j)))
+#else
 #define STORE_WEIGHTS(scores, j, x) ((x) = nearest_halves(x), store_halves((half *)(scores) + (j), x))
+#endif
 #include "shares.c"
 
 #if defined(__AVX512F__)
@@ -241,7 +246,7 @@ static void attend_word_rows(queries *at)
     }
     for (i64 i = 0; i < at->rows; i++) {
         const REAL factor = of->n > 0 ? 1 / at->total[i] : 0;
-        for (i64 j = 0; j < of->e; j++) at->y[i * of->e + j] = sums[i * wide + j] * factor;
+        scale_numbers(of->e, at->y + i * of->e, sums + i * wide, factor);
     }
 }
 
