@@ -336,7 +336,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_c2b5424ec0120ee2_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
+static void k_153fa079957db3b9_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
     i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     (void)y0_s1;
@@ -346,7 +346,7 @@ static void k_c2b5424ec0120ee2_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
         const f64 *x0_0 = x0 + i0 * x0_s0;
         const f64 *x1_0 = x1 + i0 * x1_s0;
         f64 *y0_0 = y0 + i0 * y0_s0;
-        #pragma omp simd
+        #pragma omp simd simdlen(8)
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f64 v0 = x0_0[i1];
             const f64 v1 = ag_exp_f64(v0);
@@ -361,7 +361,7 @@ static void k_c2b5424ec0120ee2_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_c2b5424ec0120ee2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_153fa079957db3b9(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -376,7 +376,7 @@ static void k_c2b5424ec0120ee2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
     }
     const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
     if (whole) {
-        k_c2b5424ec0120ee2_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+        k_153fa079957db3b9_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
     } else {
         f64 y0_copy[1024];
         f64 x0_copy[1024];
@@ -394,7 +394,7 @@ static void k_c2b5424ec0120ee2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
                 const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
                 const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-                k_c2b5424ec0120ee2_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
+                k_153fa079957db3b9_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }
