@@ -37,9 +37,26 @@ def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return np.where((lost != 0) & is_even, odd, total).astype("float32")
 
 
-def by_definition(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The product of finite matrices: each output adds the second product of a pair, then the first one."""
+def by_tiles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product in the order of tiles: of 16 pairs at once the first and the second products, then both sums."""
+    found = np.zeros((len(a), b.shape[1]), "float32")
+    with np.errstate(all="ignore"):
+        for start in range(0, a.shape[1], 32):
+            halves = [np.zeros_like(found), np.zeros_like(found)]
+            for j in range(start, min(start + 32, a.shape[1])):
+                halves[j % 2] = fused(a[:, j, None], b[None, j], halves[j % 2])
+            found = found + (halves[0] + halves[1])
+    return found
+
+
+def by_definition(a: np.ndarray, b: np.ndarray, tiled: bool | None = None) -> np.ndarray:
+    """The product of finite matrices: each output adds the second product of a pair, then the first one.
+
+    `tiled`: in the order of tiles; by default if this machine has them.
+    """
     a, b = as_bfloat16(a), as_bfloat16(b)
+    if has_tiles(current(), "bfloat16") if tiled is None else tiled:
+        return by_tiles(a, b)
     found = np.zeros((len(a), b.shape[1]), "float32")
     with np.errstate(all="ignore"):
         for k in range(0, a.shape[1], 2):
