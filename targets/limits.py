@@ -100,6 +100,8 @@ class Convolutions:
     """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
     read_weight: int = 16
     """Products in the time in which a weight comes from memory."""
+    tiled_depth: int = 64
+    """Products of a sum of bytes from which tiles of AMX compute it, and not vectors."""
     pairs_in_float32: int = 0
     """1: convolutions of bfloat16 numbers read pairs of channels even where no unit multiplies them, which takes
     longer than float32."""

@@ -53,6 +53,11 @@ UNITS: tuple[Unit, ...] = (
 )
 """The units, those that our kernels prefer first."""
 
+TILES = next(u for u in UNITS if u.instruction == "tdpbusd")
+"""The unit of tiles for bytes."""
+TILE_BYTES, TILE_BLOCKS = 64, 2
+"""Bytes of a row of a tile; vectors of outputs whose sums tiles hold at once (see kernels/quantized/tiles.c)."""
+
 
 ctypes: Any = lazy.module("ctypes")
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18

@@ -91,7 +91,7 @@ class ByteConvolution(Windowed, Lowered):
     `more`: numbers of int8, uint8 or float32 like the result, of bytes less `more_zero`.  With a `sum_scale`, bytes are
     added to sums that become integers before, between `lower` and `upper`.  The result is of `out`; it is in blocks of
     `size` where that is not 0.  `own`: each channel has one kernel.  `panel`: blocks of outputs whose weights lie side
-    by side.
+    by side.  `chunk`: channels whose weights at a position lie side by side, for tiles of AMX; 0: those of a block.
     """
 
     stride: Numbers
@@ -111,6 +111,7 @@ class ByteConvolution(Windowed, Lowered):
     fixed: bool = False
     size: int = 0
     panel: int = 1
+    chunk: int = 0
     weights: Numbers = ()
     name = "byte_convolution"
     picture: ClassVar[Kind] = Kind.PRODUCT
@@ -224,9 +225,9 @@ class ByteConvolution(Windowed, Lowered):
 
     # --- weights in the order of kernels/quantized/bytes.c
     def packed(self, w: np.ndarray, block: int) -> np.ndarray:
-        """Return kernels as a vector: panels, channel blocks, rows, columns, words, outputs, channels of a word.
+        """Return kernels as a vector: panels, chunks or blocks, rows, columns, words, outputs, channels of a word.
 
-        `own`: blocks, rows, columns, channels.  Zeros fill the last blocks.
+        `own`: blocks, rows, columns, channels.  Zeros fill the last blocks and chunks.
         """
         outputs, channels, *kernel = w.shape
         whole = -(-outputs // self.size) * self.size
@@ -234,14 +235,15 @@ class ByteConvolution(Windowed, Lowered):
             filled = np.zeros((whole, *kernel), w.dtype)
             filled[:outputs] = w[:, 0]
             return filled.reshape(-1, self.size, *kernel).transpose(0, 2, 3, 1).reshape(-1)
-        depth = -(-channels // block) * block
+        piece = self.chunk or block
+        depth = -(-channels // piece) * piece
         filled = np.zeros((whole, depth, *kernel), w.dtype)
         filled[:outputs, :channels] = w
         found, first = [], 0
         for width in panels_of(whole // self.size, self.panel):
             part = filled[first : first + width * self.size]
             first += width * self.size
-            separate = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
+            separate = part.reshape(len(part), depth // piece, piece // WORD, WORD, *kernel)
             found.append(separate.transpose(1, 4, 5, 2, 0, 3).reshape(-1))
         return np.concatenate(found)
 
@@ -251,12 +253,13 @@ class ByteConvolution(Windowed, Lowered):
         whole = -(-outputs // self.size) * self.size
         if self.own:
             return w.reshape(-1, *kernel, self.size).transpose(0, 3, 1, 2).reshape(whole, 1, *kernel)[:outputs]
-        depth, first, at = -(-channels // block) * block, 0, 0
+        piece = self.chunk or block
+        depth, first, at = -(-channels // piece) * piece, 0, 0
         filled = np.zeros((whole, depth, *kernel), w.dtype)
         for width in panels_of(whole // self.size, self.panel):
             rows = width * self.size
             part = w[at : at + rows * depth * math.prod(kernel)]
-            separate = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
+            separate = part.reshape(depth // piece, *kernel, piece // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
             filled[first : first + rows] = separate.reshape(rows, depth, *kernel)
             first, at = first + rows, at + part.size
         return filled[:outputs, :channels]

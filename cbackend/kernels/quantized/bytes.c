@@ -9,6 +9,7 @@
 
        x          images, blocks, rows, columns, `block` channels (a multiple of 4)
        weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
+                  (`chunk` channels at a time instead of a block, zeros after the last, where tiles of AMX multiply)
        y          images, blocks of LANES outputs or a multiple, positions, outputs; or as y_strides say
 
    Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
@@ -120,6 +121,7 @@ typedef struct byte_work {
     i32 flat;                         /* kernels of one position: rows are segments of all positions */
     i32 by_strips;                    /* the tasks of a strip are neighbours, else those of a panel */
     i32 is_narrow;                    /* sums become bytes in registers */
+    i32 by_tiles;                     /* tiles multiply, which take x with a sign or without: nothing is flipped */
     i32 adds_nothing;                 /* the number beyond the borders is a 0 */
     vector flipped;                   /* the bits of x that are flipped */
     vector zero, more_flipped;        /* of y; the bits of what is added to it that are flipped */
@@ -139,6 +141,22 @@ typedef struct byte_tile {
 
 /* Whether the sign bits of x are flipped.  Kernels of own channels take numbers without a sign everywhere. */
 INLINE i32 is_flipped(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
+
+/* Channels that a panel of weights has at a position of the kernel. */
+INLINE i64 weights_deep(const ag_byte_sums *of)
+{
+    const i64 deep = of->in_blocks * of->block;
+    return of->chunk ? parts(deep, of->chunk) * of->chunk : deep;
+}
+
+/* The weights of a block of channels at a row of the kernel, from those of the panel on, whose words are `row` bytes; and
+   bytes from a position to the next. */
+INLINE const byte *weights_at(const ag_byte_sums *of, const byte *w, i64 b, i64 i, i64 row, i64 *next)
+{
+    const i64 chunk = of->chunk > of->block ? of->chunk : of->block, first = b * of->block;
+    *next = chunk / 4 * row;
+    return w + (first / chunk * of->kernel[0] + i) * of->kernel[1] * *next + first % chunk / 4 * row;
+}
 
 /* The outputs of panel number `panel`: the first block and how many. */
 INLINE i64 first_block(const byte_work *work, i64 panel) { return begin_of(work->of->blocks, work->panels, panel); }
@@ -169,15 +187,17 @@ INLINE void accumulate(const int columns, const int vectors, const byte_work *wo
 {
     const ag_byte_sums *of = work->of;
     /* The positions of a row of the kernel lie side by side, as do their weights, if no border is between them. */
-    const i32 by_rows = at->inside && of->dilation[1] == 1 && of->x_strides[3] == of->block;
+    const i32 by_rows = at->inside && of->dilation[1] == 1 && of->x_strides[3] == of->block && of->chunk <= of->block;
     const i64 row = at->width * 4, depth = of->block / 4 * of->kernel[1];
     const vector flip = work->flipped;
     for (i64 b = 0; b < of->in_blocks; b++)
         for (i64 i = at->top; i < at->bottom; i++) {
             const i32 at_once = by_rows && i >= at->first && i < at->last;
+            i64 next;
             const i64 positions = at_once ? 1 : of->kernel[1], groups = at_once ? depth : of->block / 4;
-            const byte *w = at->w + (b * of->kernel[0] + i) * depth * row;
-            for (i64 j = 0; j < positions; j++) {
+            const byte *begin = weights_at(of, at->w, b, i, row, &next);
+            for (i64 j = 0; j < positions; j++, begin += next) {
+                const byte *w = begin;
                 const byte *from[MOST_COLUMNS];
                 find_words(columns, work, at, b, i, j, from);
 #pragma GCC unroll 1
@@ -382,7 +402,8 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
         to->count = at_least(0, at_most(LANES, of->outputs - output));
         to->place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block);
         to->start = *(const unaligned *)(of->start + output);
-        if (is_flipped(of)) to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
+        if (is_flipped(of) && !work->by_tiles)
+            to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
         if (of->kind == AG_SUMS) continue;
         to->scale = *(const unaligned_floats *)(of->scale + output);
         to->bias = *(const unaligned_floats *)(of->bias + output);
@@ -512,4 +533,30 @@ static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i6
         const bytes narrow = __builtin_convertvector(held_between(scaled, low, high) + work->zero, bytes);
         STORE(unaligned_bytes, y, narrow, of->count)
     }
+}
+
+/* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
+typedef void byte_finish(const byte_work *, const byte_column *, i64 at, i64 columns, i64 vectors, const vector *);
+#define FINISH(name, call) \
+    static __attribute__((noinline)) void name(const byte_work *work, const byte_column *of, i64 at, i64 columns, \
+                                               i64 vectors, const vector *sums) \
+    { \
+        call; \
+    }
+#define EACH for (i64 v = 0; v < vectors; v++)
+FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v))
+FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
+FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
+FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_NOTHING))
+FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_BYTES))
+FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, ADDS_FLOATS))
+FINISH(finish_rounded, store_bytes(work, of, at, columns, vectors, sums, ADDS_TO_ROUNDED))
+
+static byte_finish *finish_of(const ag_byte_sums *of)
+{
+    if (of->kind == AG_SUMS) return finish_sums;
+    if (of->kind == AG_FLOATS) return finish_floats;
+    if (of->kind == AG_FIXED) return finish_fixed;
+    if (!of->more) return finish_bytes;
+    return of->sum_scale != 0 ? finish_rounded : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
 }

@@ -62,7 +62,8 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
     image, step = p.strides(lengths)[:2]
     p.run(
         BYTE_SUMS, TABLE, images=x.lengths[0], in_blocks=x.lengths[1], block=x.lengths[4], blocks=blocks,
-        out_block=op.size, outputs=blocks * op.size, panel=op.panel, own=int(op.own), is_signed=int(x.dtype == "int8"),
+        out_block=op.size, outputs=blocks * op.size, panel=op.panel, chunk=op.chunk, own=int(op.own),
+        is_signed=int(x.dtype == "int8"),
         around=op.around, kind=FIXED if op.fixed else KINDS[op.out], zero=op.zero, low=op.low, high=op.high,
         lengths=x.lengths[2:4], kernel=op.weights[2:], stride=op.stride, dilation=op.dilation,
         before=tuple(pair[0] for pair in op.padding), counts=counts, x=x, w=w, start=start, totals=totals, scale=scale,

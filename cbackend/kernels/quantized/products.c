@@ -17,6 +17,8 @@
 #include "bytes.c"
 #include "tiles.c"
 
+enum { WHOLE_WORDS = 16 }; /* of a product of tiles */
+
 /* A product of two matrices, cut into tasks. */
 typedef struct product_work {
     const ag_byte_product *of;
@@ -27,6 +29,7 @@ typedef struct product_work {
     i64 row, groups, blocks;    /* groups: words of a row; blocks: vectors of columns */
     i64 panels, strips, height; /* height: rows of a strip */
     i32 packs, is_long;         /* packs: a task packs its panel */
+    i32 by_tiles;               /* groups fill tiles, which take a as it is */
     i32 start;                  /* s of above */
     vector flipped;             /* the bits of a that are flipped */
     double all;                 /* multiplications */
@@ -167,28 +170,47 @@ static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {{PROD
 #if BYTE_TILES && defined(__AVX512F__)
 enum { FEWEST_ROWS = 4 }; /* that are worth the shapes of tiles */
 
-/* Rows [top, top + rows) of a by a panel, to `count` columns of c. */
+/* Whether tiles serve. */
+static i32 fill_tiles(const ag_byte_product *of) { return of->k > 0 && of->m >= FEWEST_ROWS && may_use_tiles(); }
+
+/* Rows [top, top + rows) of a by a panel, to `count` columns of c: to c itself where the sums are final. */
 static void multiply_strip_by_tiles(const product_work *work, i64 top, i64 rows, const byte *panel, i64 vectors, i32 *c,
                                     i64 count)
 {
-    const i64 width = vectors * LANES, n = work->of->n;
+    static const i32 origin;
+    const i64 n = work->of->n, words = at_most(work->groups, TILE_WORDS);
+    i32 whole[BLOCK_ROWS * 2 * LANES];
+    i64 shaped = 0;
     for (i64 i = 0, some; i < rows; i += some) {
-        i32 whole[TILE_ROWS * TILE_VECTORS * LANES];
-        some = at_most(TILE_ROWS, rows - i);
-        multiply_by_tiles(&(tile_product){.x = work->a + (top + i) * work->row,
-                                          .w = panel + vectors * VECTOR_BYTES,
-                                          .rows = some,
-                                          .row = work->row,
-                                          .groups = work->groups,
-                                          .vectors = vectors,
-                                          .c = whole,
-                                          .step = width,
-                                          .is_signed = work->of->a_signed});
-        for (i64 p = 0; p < some; p++)
-            for (i64 j = 0; j < count; j++)
-                c[(i + p) * n + j] = whole[p * width + j] + (work->shifts ? work->shifts[top + i + p] : 0);
+        some = at_most(BLOCK_ROWS, rows - i);
+        if (some != shaped) shape_tiles(shaped = some, words);
+        for (i64 v = 0; v < vectors; v += 2) {
+            const i64 two = at_most(2, vectors - v), columns = at_most(count - v * LANES, two * LANES);
+            i32 *const to = c + i * n + v * LANES;
+            const i32 is_final = !work->shifts && columns == two * LANES;
+            sum_block(&(tile_block){.x = work->a + (top + i) * work->row,
+                                    .w = panel + (vectors + v) * VECTOR_BYTES,
+                                    .step = work->row,
+                                    .width = vectors * VECTOR_BYTES,
+                                    .chunks = work->groups / words,
+                                    .distance = TILE_BYTES,
+                                    .places = 1,
+                                    .place = &origin,
+                                    .words = words,
+                                    .c = is_final ? to : whole,
+                                    .row = is_final ? 4 * n : two * VECTOR_BYTES,
+                                    .is_signed = work->of->a_signed},
+                      some, two);
+            for (i64 p = 0; p < some && !is_final; p++) {
+                const i32 more = work->shifts ? work->shifts[top + i + p] : 0;
+                for (i64 j = 0; j < columns; j++) to[p * n + j] = whole[p * two * LANES + j] + more;
+            }
+        }
     }
+    RELEASE_TILES();
 }
+#else
+#define fill_tiles(of) 0
 #endif
 
 /* Compute the rows of a strip in a panel, in tiles of nearly equal height.  A tile that reaches beyond the last column is
@@ -204,7 +226,7 @@ static void product_task(void *context, i64 index)
     const i32 fits = count == (end - first) * LANES;
     if (work->packs) pack_panel(work, panel);
 #if BYTE_TILES && defined(__AVX512F__)
-    if (rows >= FEWEST_ROWS && may_use_tiles()) {
+    if (work->by_tiles && rows >= FEWEST_ROWS) {
         i32 *const to = work->c + top * n + column;
         multiply_strip_by_tiles(work, top, rows, panel_at(work, panel), end - first, to, count);
         return;
@@ -235,7 +257,9 @@ static void rows_task(void *context, i64 index)
         const byte *const from = work->rows + i * a0;
         if (work->words) {
             byte *const to = work->words + i * work->row;
-            for (i64 q = 0; q < of->k; q++) to[q] = from[q * a1];
+            if (a1 == 1) __builtin_memcpy(to, from, (unsigned long)of->k);
+            else
+                for (i64 q = 0; q < of->k; q++) to[q] = from[q * a1];
             for (i64 q = of->k; q < work->row; q++) to[q] = 0;
         }
         i32 sum = 0;
@@ -270,8 +294,10 @@ static i32 multiply_bytes(const ag_runtime *rt, const ag_byte_product *of)
     for (i64 l = 0; l < rank; l++) count *= of->batch[l];
     if (count <= 0 || of->m <= 0 || of->n <= 0) return 0;
     product_work work = {.of = of, .groups = parts(of->k, 4), .blocks = parts(of->n, LANES)};
+    work.by_tiles = fill_tiles(of);
+    if (work.by_tiles && work.groups > WHOLE_WORDS) work.groups = parts(work.groups, WHOLE_WORDS) * WHOLE_WORDS;
     const i32 is_flipped = (of->a_signed != 0) != TAKES_SIGNED,
-              as_it_is = of->a_strides[rank + 1] == 1 && of->k % 4 == 0;
+              as_it_is = of->a_strides[rank + 1] == 1 && of->k == 4 * work.groups;
     work.flipped = (is_flipped ? (i32)0x80808080 : 0) - (vector){0}, work.start = !is_flipped    ? 0
                                                                                   : of->a_signed ? -128
                                                                                                  : 128;

@@ -13,6 +13,7 @@ typedef struct ag_byte_sums {
     i64 out_block;
     i64 outputs;
     i64 panel;          /* the most blocks of outputs whose weights lie side by side */
+    i64 chunk;          /* channels whose weights lie side by side for tiles of AMX; 0: those of a block */
     i64 own;            /* each channel has a kernel of its own */
     i64 is_signed;      /* x has a sign */
     i64 around;         /* the number, as x has it */

@@ -18,6 +18,7 @@ SPECS = (
             length("out_block"),
             length("outputs"),
             length("panel", "the most blocks of outputs whose weights lie side by side"),
+            length("chunk", "channels whose weights lie side by side for tiles of AMX; 0: those of a block"),
             length("own", "each channel has a kernel of its own"),
             length("is_signed", "x has a sign"),
             length("around", "the number, as x has it"),

@@ -1,32 +1,7 @@
 /* Calls of sums of bytes: the work is cut into tasks, a task computes rows of tiles. */
 #pragma once
 #include "registers.c"
-
-/* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
-typedef void byte_finish(const byte_work *, const byte_column *, i64 at, i64 columns, i64 vectors, const vector *);
-#define FINISH(name, call) \
-    static __attribute__((noinline)) void name(const byte_work *work, const byte_column *of, i64 at, i64 columns, \
-                                               i64 vectors, const vector *sums) \
-    { \
-        call; \
-    }
-#define EACH for (i64 v = 0; v < vectors; v++)
-FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v))
-FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
-FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
-FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_NOTHING))
-FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_BYTES))
-FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, ADDS_FLOATS))
-FINISH(finish_rounded, store_bytes(work, of, at, columns, vectors, sums, ADDS_TO_ROUNDED))
-
-static byte_finish *finish_of(const ag_byte_sums *of)
-{
-    if (of->kind == AG_SUMS) return finish_sums;
-    if (of->kind == AG_FLOATS) return finish_floats;
-    if (of->kind == AG_FIXED) return finish_fixed;
-    if (!of->more) return finish_bytes;
-    return of->sum_scale != 0 ? finish_rounded : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
-}
+#include "grids.c"
 
 /* Kernels of tiles of one vector, of channels with their own kernels. */
 static byte_function *const *own_tiles(const ag_byte_sums *of)
@@ -54,9 +29,9 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
     const ag_byte_sums *of = work->of;
     const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
-    const i64 positions = of->kernel[0] * of->kernel[1], depth = of->own ? 1 : of->in_blocks * of->block;
+    const i64 positions = of->kernel[0] * of->kernel[1];
     const byte *x = (const byte *)of->x + image * of->x_strides[0] + (of->own ? block * of->x_strides[1] : 0);
-    const byte *w = (const byte *)of->w + block * of->out_block * positions * depth;
+    const byte *w = (const byte *)of->w + block * of->out_block * positions * (of->own ? 1 : weights_deep(of));
     byte_tile at = {.image = image, .step = of->stride[1] * of->x_strides[3], .width = blocks * of->out_block};
     byte_finish *const finish = finish_of(of);
     const i64 most = of->own ? TILE_COLUMNS : FEW_COLUMNS
@@ -158,6 +133,7 @@ static void sum_bytes(const ag_runtime *rt, const ag_byte_sums *given)
     const double depth = (double)(of->own ? 1 : of->in_blocks * of->block);
     const i32 is_long = (double)(of->images * of->outputs * work.total) * depth > 1e8;
     if (is_long) rt->listen();
+    if (sum_by_grids(rt, &work, is_long)) return;
     if (rt->threads > 1 && count > 1) rt->parallel(rt, count, byte_task, &work);
     else
         for (i64 k = 0; k < count && !(is_long && rt->stopped()); k++) byte_task(&work, k);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from ....ops.networks.quantized import Quantize
 from ....ops.shapes.shape import DimShuffle, reshape
 from ....targets.costs import ITEMS
 from ....targets.current import current
+from ....targets.units import TILE_BLOCKS, TILE_BYTES, TILES
 from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..blocks.channels import from_blocks
@@ -47,6 +49,7 @@ def bytes_in_blocks(node: Node) -> Variable | None:
         around = from_blocks(more)
         same = around is not None and around.inputs[0].type.shape[4] == size
         more = around.inputs[0] if around is not None and same else _in_whole_blocks(more, size)
+    laid = _for_tiles(laid, block)
     y = laid(inner, *_laid(laid, w, numbers, block), *(() if more is None else (more,)))
     return FromBlocks(outputs)(y)
 
@@ -80,6 +83,16 @@ def _is_simple(quantize: Node) -> bool:
     return x.dtype == "float32" and scale.ndim == zero.ndim == 0 and quantize.op.dtype in BYTES
 
 
+def _for_tiles(op: ByteConvolution, block: int) -> ByteConvolution:
+    """Return the op with weights in the order of tiles, if the target has them and sums are long enough for them."""
+    target = current()
+    outputs, channels, *kernel = op.weights
+    if op.own or not TILES.belongs_to(target) or channels * math.prod(kernel) < target.limits.convolutions.tiled_depth:
+        return op
+    whole = -(-channels // block) * block
+    return replace(op, panel=TILE_BLOCKS, chunk=min(TILE_BYTES, whole))
+
+
 def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) -> list[Variable]:
     whole = -(-len(w.data) // op.size) * op.size
     filled = [np.zeros(whole, v.dtype) for v in numbers]
@@ -92,6 +105,7 @@ def _as_rows(op: ByteConvolution, x: Variable, w: Constant, numbers: Sequence[An
     """Return the convolution of 1x1 images as rows of a matrix: all channels form one block, so nothing is moved."""
     outputs, channels = w.data.shape[:2]
     rows = DimShuffle((0, "x", "x", "x", 1))(DimShuffle((0, 1))(x))
+    op = _for_tiles(op, channels)
     y = op(rows, *_laid(op, w, numbers, channels))
     if y.type.shape[1] == 1:
         return DimShuffle((0, 4, "x", "x"))(y if op.size == outputs else y[..., :outputs])  # type: ignore[index]
