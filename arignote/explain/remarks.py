@@ -365,7 +365,7 @@ def _in_float32(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
 
 def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
     """Yield a remark if Linux refuses the tiles that would multiply bytes."""
-    products = [node for node in graph.order if isinstance(node.op, ByteProduct)]
+    products = [n for n in graph.order if isinstance(n.op, ByteProduct) or getattr(n.op, "chunk", 0)]
     if products and "amx_int8" in current().features and tiles_refused():
         yield texts.remark(
             "in vectors", products[0], "Linux refuses this process the state of AMX's tiles",

@@ -29,13 +29,16 @@ from arignote.ops.lowered.formats import Format
 from arignote.ops.lowered.formats.nibbles import Nibbles
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features
+from arignote.targets.units import TILE_BYTES
 
 from ..scorecard import Row, Trials
 
 FORMS = {
     # flags of the compiler, extensions that the processor must have, lanes, vectors of a panel
+    "AMX": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8", {"amx_int8", "avx512vbmi"}, 16, 4),
+    "AMX in C": ("-march=x86-64-v4 -mavx512vnni -DAG_EMULATED_TILES=1", {"avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-BF16": ("-march=x86-64-v4 -mavx512vnni -mavx512bf16", {"avx512_bf16", "avx512_vnni", "avx512bw"}, 16, 4),
-    "AVX512-VBMI": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi", {"avx512_vbmi", "avx512_vnni", "avx512bw"}, 16, 4),
+    "AVX512-VBMI": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi", {"avx512vbmi", "avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-VNNI": ("-march=x86-64-v4 -mavx512vnni", {"avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512": ("-march=x86-64-v4", {"avx512bw"}, 16, 4),
     "AVX-VNNI": ("-march=x86-64-v3 -mavxvnni", {"avx_vnni"}, 8, 2),
@@ -98,6 +101,8 @@ def product(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     """A product of two matrices, of which each may be transposed, one for all of a batch or one each."""
     kinds = [BYTES[k] for k in rng.integers(0, 2, 2)]
     count, m, n, k = (int(rng.integers(0, most)) for most in (4, 12, 80, 40))
+    if rng.random() < 0.3:  # several tiles of rows and of words
+        m, k = int(rng.integers(0, 70)), int(rng.integers(0, 300))
     shared = rng.random() < 0.5
     a = _laid(rng, numbers(rng, kinds[0], (count, m, k)))
     b = _laid(rng, numbers(rng, kinds[1], (1 if shared else count, k, n)))
@@ -133,9 +138,13 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     ranges = zip(reach, padding, (6, 20), strict=True)
     sizes = [max(1, r - sum(p)) + int(rng.integers(0, most)) for r, p, most in ranges]
-    outputs, channels = int(rng.integers(1, 2 * form.lanes * form.panel)), int(rng.integers(1, 160 if is_flat else 24))
+    most = 160 if is_flat or rng.random() < 0.3 else 24
+    outputs, channels = int(rng.integers(1, 2 * form.lanes * form.panel)), int(rng.integers(1, most))
     channels = outputs if own else channels
     block = form.lanes if own or channels >= form.lanes else -(-channels // 4) * 4
+    if is_flat and channels % 4 == 0 and rng.random() < 0.3:  # rows of a matrix
+        block = channels
+    chunk = min(TILE_BYTES, -(-channels // block) * block) if not own and rng.random() < 0.6 else 0
     ends = np.iinfo(out if out in BYTES else "uint8")
     low, high = sorted(map(int, rng.integers(ends.min, ends.max, 2, endpoint=True)))
     if rng.random() < 0.4:
@@ -145,7 +154,7 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     more_scale = float(np.float32(rng.random()))
     op = ByteConvolution(
         stride, dilation, padding, around, own, out, zero, low, high,
-        more_scale, size=form.lanes, panel=form.panel, weights=(outputs, 1 if own else channels, *kernel),
+        more_scale, size=form.lanes, panel=form.panel, chunk=chunk, weights=(outputs, 1 if own else channels, *kernel),
     )
     x = numbers(rng, dtype, (int(rng.integers(1, 3)), channels, *sizes))
     w = numbers(rng, "int8", op.weights)
@@ -203,8 +212,8 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
     others = [in_blocks(v, form.lanes) for v in more]
     form.table.byte_sums(form.rt, ffi.new("ag_byte_sums *", {
         "images": len(x), "in_blocks": laid.shape[1], "block": block, "blocks": blocks, "out_block": form.lanes,
-        "outputs": blocks * form.lanes, "panel": form.panel, "own": op.own, "is_signed": x.dtype == "int8",
-        "around": op.around, "kind": KINDS[op.out], "zero": op.zero, "low": op.low, "high": op.high,
+        "outputs": blocks * form.lanes, "panel": form.panel, "chunk": op.chunk, "own": op.own,
+        "is_signed": x.dtype == "int8", "around": op.around, "kind": KINDS[op.out], "zero": op.zero, "low": op.low, "high": op.high,
         "lengths": x.shape[2:], "kernel": w.shape[2:], "stride": op.stride, "dilation": op.dilation,
         "before": [p[0] for p in op.padding], "counts": shape[2:], "x": pointer("void *", laid),
         "w": pointer("void *", packed), "start": pointer("i32 *", beside[0]), "totals": pointer("i32 *", beside[1]),

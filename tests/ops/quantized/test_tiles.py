@@ -14,19 +14,23 @@ from arignote.cbackend.build.units import Unit
 from arignote.cbackend.runtime.sources import product_source
 from arignote.explain import remarks
 from arignote.targets.current import current
-from arignote.targets.units import UNITS, tiles_refused
+from arignote.targets.named import host
+from arignote.targets.units import TILES, UNITS, tiles_refused
 
 LIB = Path(machines.__file__).parents[1]
 KERNEL = LIB.parents[1] / "cbackend" / "kernels" / "quantized" / "tiles.c"
+needs_tiles = pytest.mark.skipif(not TILES.belongs_to(host()) or tiles_refused(), reason="needs AMX, and Linux's permission")
 GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 
 @GCC
-def test_emulated_tiles_multiply_as_the_definition_says(tmp_path):
+@pytest.mark.parametrize("kind", ["emulated", pytest.param("real", marks=needs_tiles)])
+def test_tiles_multiply_as_the_definition_says(tmp_path, kind):
     source, program = tmp_path / "tiles.c", tmp_path / "tiles"
     text = Unit(KERNEL, {}).text() + (LIB / "byte_tiles.c").read_text()
-    source.write_text("#define AG_EMULATED_TILES 1\n" + text)
-    flags = ("-std=gnu11", "-O1", "-Wall", "-Werror", "-fwrapv", "-fsanitize=address,undefined")
+    source.write_text(("#define AG_EMULATED_TILES 1\n" if kind == "emulated" else "") + text)
+    own = ("-fsanitize=address,undefined",) if kind == "emulated" else ("-mamx-tile", "-mamx-int8")
+    flags = ("-std=gnu11", "-O1", "-Wall", "-Werror", "-fwrapv", *own)
     subprocess.run(["gcc", *flags, str(source), "-o", str(program)], check=True, timeout=200)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.startswith("0 of "), done.stdout + done.stderr
