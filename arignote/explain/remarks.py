@@ -32,7 +32,7 @@ from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.assumed import AssumeEqual
-from ..ops.lowered.byte_sums import ByteProduct
+from ..ops.lowered.byte_sums import ByteConvolution, ByteProduct
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.fused_product import FusedProduct
 from ..ops.lowered.region import Region
@@ -365,7 +365,8 @@ def _in_float32(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
 
 def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
     """Yield a remark if Linux refuses the tiles that would multiply bytes."""
-    products = [n for n in graph.order if isinstance(n.op, ByteProduct) or getattr(n.op, "chunk", 0)]
+    products = [n for n in graph.order
+                if isinstance(n.op, ByteProduct) or (isinstance(n.op, ByteConvolution) and n.op.chunk)]  # fmt: skip
     if products and "amx_int8" in current().features and tiles_refused():
         yield texts.remark(
             "in vectors", products[0], "Linux refuses this process the state of AMX's tiles",

@@ -34,7 +34,8 @@ def refuse_tiles():
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rows), ctypes.addressof(code)))
     libc = ctypes.CDLL(None, use_errno=True)
-    for arguments in ((NO_NEW_PRIVILEGES, 1, 0, 0, 0), (SET_SECCOMP, FILTER, ctypes.c_void_p(ctypes.addressof(program)))):
+    filtered = SET_SECCOMP, FILTER, ctypes.c_void_p(ctypes.addressof(program))
+    for arguments in ((NO_NEW_PRIVILEGES, 1, 0, 0, 0), filtered):
         if libc.prctl(*arguments):
             raise OSError(ctypes.get_errno(), "prctl")
 

@@ -86,8 +86,9 @@ def _is_simple(quantize: Node) -> bool:
 def _for_tiles(op: ByteConvolution, block: int) -> ByteConvolution:
     """Return the op with weights in the order of tiles, if the target has them and sums are long enough for them."""
     target = current()
-    outputs, channels, *kernel = op.weights
-    if op.own or not TILES.belongs_to(target) or channels * math.prod(kernel) < target.limits.convolutions.tiled_depth:
+    channels, *kernel = op.weights[1:]
+    is_long = channels * math.prod(kernel) >= target.limits.convolutions.tiled_depth
+    if op.own or not is_long or not TILES.belongs_to(target):
         return op
     whole = -(-channels // block) * block
     return replace(op, panel=TILE_BLOCKS, chunk=min(TILE_BYTES, whole))

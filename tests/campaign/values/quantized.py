@@ -213,7 +213,8 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
     form.table.byte_sums(form.rt, ffi.new("ag_byte_sums *", {
         "images": len(x), "in_blocks": laid.shape[1], "block": block, "blocks": blocks, "out_block": form.lanes,
         "outputs": blocks * form.lanes, "panel": form.panel, "chunk": op.chunk, "own": op.own,
-        "is_signed": x.dtype == "int8", "around": op.around, "kind": KINDS[op.out], "zero": op.zero, "low": op.low, "high": op.high,
+        "is_signed": x.dtype == "int8", "around": op.around, "kind": KINDS[op.out], "zero": op.zero, "low": op.low,
+        "high": op.high,
         "lengths": x.shape[2:], "kernel": w.shape[2:], "stride": op.stride, "dilation": op.dilation,
         "before": [p[0] for p in op.padding], "counts": shape[2:], "x": pointer("void *", laid),
         "w": pointer("void *", packed), "start": pointer("i32 *", beside[0]), "totals": pointer("i32 *", beside[1]),

@@ -19,7 +19,9 @@ from arignote.targets.units import TILES, UNITS, tiles_refused
 
 LIB = Path(machines.__file__).parents[1]
 KERNEL = LIB.parents[1] / "cbackend" / "kernels" / "quantized" / "tiles.c"
-needs_tiles = pytest.mark.skipif(not TILES.belongs_to(host()) or tiles_refused(), reason="needs AMX, and Linux's permission")
+needs_tiles = pytest.mark.skipif(
+    not TILES.belongs_to(host()) or tiles_refused(), reason="needs AMX, and Linux's permission"
+)
 GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 
