@@ -167,7 +167,7 @@ static void sum_panel(const byte_grid *grid, const byte *x, i64 image, i64 top, 
         for (i64 first = 0; first < total; first += BLOCK_ROWS) {
             const i64 count = at_most(BLOCK_ROWS, total - first);
             if (count != shaped) shape_tiles(shaped = count, grid->words);
-            of_tiles.x = x + first * grid->step;
+            of_tiles.x = x + first * grid->step, of_tiles.is_new = first == 0;
             sum_block(&of_tiles, count, vectors);
             finish_block(grid, outputs, top, first, count, vectors, sums);
         }

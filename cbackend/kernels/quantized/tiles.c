@@ -8,6 +8,7 @@
 #define BYTE_TILES 1
 enum { SUMS = 0, LEFT = 4, RIGHT = 6 }; /* tiles: sums by rows and columns, two left sides, two right sides */
 enum { BLOCK_ROWS = 2 * TILE_ROWS };
+enum { BYTES_AHEAD = 8192 }; /* of weights that are asked for: hardware does not look beyond a page */
 
 /* A block: for each chunk and each place, `words` words of rows of x times as many of weights. */
 typedef struct tile_block {
@@ -18,7 +19,8 @@ typedef struct tile_block {
     const i32 *place; /* bytes from x on */
     i64 words;
     i32 *c;
-    i64 row; /* bytes from a row of sums to the next */
+    i64 row;    /* bytes from a row of sums to the next */
+    i32 is_new; /* weights come from memory: later ones are asked for */
     i32 is_signed;
 } tile_block;
 
@@ -41,6 +43,7 @@ static void shape_tiles(i64 rows, i64 words)
     static void name(const tile_block *at) \
     { \
         const i64 step = at->step, width = at->width, places = at->places, below = TILE_ROWS * step; \
+        const i64 asked = at->is_new ? at->words * width : 0; \
         const byte *x = at->x, *w = at->w; \
         CLEAR_TILE(SUMS); \
         if (columns > 1) CLEAR_TILE(SUMS + 1); \
@@ -49,6 +52,7 @@ static void shape_tiles(i64 rows, i64 words)
         for (i64 chunk = 0; chunk < at->chunks; chunk++, x += at->distance) \
             for (i64 k = 0; k < places; k++, w += at->words * width) { \
                 const byte *const left = x + at->place[k]; \
+                for (i64 q = 0; q < asked; q += TILE_BYTES) __builtin_prefetch(w + BYTES_AHEAD + q, 0, 2); \
                 LOAD_TILE(RIGHT, w, width); \
                 LOAD_TILE(LEFT, left, step); \
                 if (columns > 1) LOAD_TILE(RIGHT + 1, w + TILE_BYTES, width); \
