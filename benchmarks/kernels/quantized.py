@@ -1,10 +1,11 @@
-"""Few bits: networks in int8, products of bytes and weights of 4 bits, beside ONNX Runtime and our float32.
+"""Few bits: networks in int8, products of bytes and weights of 4 bits, beside OpenVINO, ONNX Runtime and our float32.
 
     python -m benchmarks.kernels.quantized                     everything, two threads
     python -m benchmarks.kernels.quantized --threads 1 --only "4 bits"
 
-The networks have random weights and are quantized by ONNX Runtime (static, a scale for each output channel); ours reads
-the same model.  Weights of 4 bits are those of twelve layers, more than the caches hold; a time is that of one layer.
+The networks have random weights and are quantized by ONNX Runtime (static, a scale for each output channel); ours and
+OpenVINO read the same model.  Products are of unsigned by signed bytes.  Weights of 4 bits are those of twelve layers,
+more than the caches hold; a time is that of one layer.
 The last figure is the time of a plain read of as many bytes on as many threads over that time.
 All take turns with a pause before each, and the least time counts.
 """
@@ -15,6 +16,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,9 @@ from ..models.generation import Reading
 
 PAUSE = 0.25
 WIDTH, BLOCK, MATRICES = 4096, 32, 12
-SIDE = 512
+SIDES = (64, 128, 256, 512, 1024)
+ROOM = 512**3
+"""Products of numbers that a product of matrices is repeated for."""
 Timed = dict[str, Callable[[], Any]]
 
 
@@ -55,6 +59,17 @@ def session(model: Any, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def in_openvino(model: Any, threads: int) -> Callable[[Any], Any]:
+    """OpenVINO as it comes: bytes where the model is quantized, bfloat16 elsewhere where the processor can."""
+    import openvino
+
+    core = openvino.Core()
+    options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", options)
+    request, name = compiled.create_infer_request(), networks.input_of(model)[0]
+    return lambda value: request.infer({name: value})[compiled.output(0)]
 
 
 class Images(CalibrationDataReader):  # type: ignore[misc]
@@ -85,25 +100,28 @@ def network(name: str, make: Callable[[], Any], threads: int, rounds: int) -> st
     narrow, (given, shape) = in_eight_bits(model), networks.input_of(model)
     x = np.random.default_rng(1).standard_normal(shape).astype("float32")
     floats, ours = (ag.from_onnx(m).function(threads=threads) for m in (model, narrow))
-    theirs, wide = session(narrow, threads), session(model, threads)
+    theirs, wide, vino = session(narrow, threads), session(model, threads), in_openvino(narrow, threads)
     timed = {
-        "ours": lambda: ours(x), "ORT": lambda: theirs.run(None, {given: x}), "ours, float32": lambda: floats(x),
-        "ORT, float32": lambda: wide.run(None, {given: x}),
+        "ours": lambda: ours(x), "OpenVINO": lambda: vino(x), "ORT": lambda: theirs.run(None, {given: x}),
+        "ours, float32": lambda: floats(x), "ORT, float32": lambda: wide.run(None, {given: x}),
     }  # fmt: skip
     expected, found = timed["ORT"]()[0], timed["ours"]()
     return row(name, least(timed, rounds, 10), error=float(np.abs(found - expected).max() / np.abs(expected).max()))
 
 
+COLUMNS = ("ours", "OpenVINO", "ORT", "ours, float32", "ORT, float32")
+
+
 def row(name: str, found: dict[str, float], **more: float) -> str:
-    cells = [f"{seconds * 1e3:.3f}" for seconds in found.values()]
-    ratios = [f"{found['ours'] / found[other]:.2f}" for other in ("ORT", "ours, float32")]
+    cells = [f"{found[column] * 1e3:.3f}" if column in found else "-" for column in COLUMNS]
+    ratios = [f"{found['ours'] / found[other]:.2f}" if other in found else "-" for other in COLUMNS[1:4]]
     return f"| {name} | {' | '.join([*cells, *ratios])} |" + "".join(f" {k} {v:.1g}" for k, v in more.items())
 
 
-def product(threads: int, rounds: int) -> str:
-    """512^3, unsigned by signed."""
+def product(side: int, threads: int, rounds: int) -> str:
+    """Matrices of side x side, unsigned by signed."""
     rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 256, (SIDE, SIDE)).astype("uint8"), rng.integers(-128, 128, (SIDE, SIDE)).astype("int8")
+    a, b = rng.integers(0, 256, (side, side)).astype("uint8"), rng.integers(-128, 128, (side, side)).astype("int8")
     x, y = T.matrix("x", "uint8"), T.matrix("y", "int8")
     f = ag.function([x, y], T.matmul(x, y, out_dtype="int32"), threads=threads)
     u, v = T.fmatrix("u"), T.fmatrix("v")
@@ -119,8 +137,8 @@ def product(threads: int, rounds: int) -> str:
         "ours": lambda: f(a, b), "ORT": lambda: theirs.run(None, {"x": a, "y": b}), "ours, float32": lambda: g(*wide),
         "ORT, float32": lambda: wide[0] @ wide[1],
     }  # fmt: skip
-    found = least(timed, rounds, 20)
-    return f"{row(f'{SIDE}^3', found)} {2 * SIDE**3 / found['ours'] / 1e12:.2f} Tops"
+    found = least(timed, rounds, max(20, ROOM // side**3))
+    return f"{row(f'product of {side}^3', found)} {2 * side**3 / found['ours'] / 1e12:.2f} Tops"
 
 
 def four_bits(threads: int, rounds: int) -> str:
@@ -146,7 +164,7 @@ def four_bits(threads: int, rounds: int) -> str:
         for name, seconds in least(timed, 1, 3).items():
             times[name] = min(times[name], seconds / (MATRICES // 3 if "float" in name else MATRICES))
     reported = f"{size / times['ours'] / 1e9:.1f} GB/s of {size / plain / 1e9:.1f}: {plain / times['ours']:.0%}"
-    return row("4 bits, 1 x 4096 x 4096", {**times, "ORT, float32": np.nan}) + " " + reported
+    return row("4 bits, 1 x 4096 x 4096", times) + " " + reported
 
 
 def nbits(packed: Sequence[np.ndarray], scales: Sequence[np.ndarray]) -> Any:
@@ -165,9 +183,10 @@ def nbits(packed: Sequence[np.ndarray], scales: Sequence[np.ndarray]) -> Any:
 
 
 CASES: dict[str, Callable[[int, int], str]] = {
-    "ResNet-18": lambda threads, rounds: network("ResNet-18", networks.resnet18, threads, rounds),
-    "MobileNetV2": lambda threads, rounds: network("MobileNetV2", networks.mobilenet_v2, threads, rounds),
-    "product": product,
+    **{name: partial(network, name, make) for name, make in {
+        "ResNet-18": networks.resnet18, "ResNet-50": networks.resnet50, "MobileNetV2": networks.mobilenet_v2,
+        "encoder": networks.encoder}.items()},
+    **{f"product of {side}^3": partial(product, side) for side in SIDES},
     "4 bits": four_bits,
 }
 
@@ -178,7 +197,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", choices=list(CASES))
     options = parser.parse_args()
-    print("| ms | ours | ORT | ours, float32 | ORT (product: NumPy), float32 | of ORT | of our float32 |")
+    print("| ms | ours | OpenVINO | ORT | ours, float32 | ORT (product: NumPy), float32 | "
+          "of OpenVINO | of ORT | of our float32 |")  # fmt: skip
     for name, case in CASES.items():
         if options.only in (None, name):
             print(case(options.threads, options.rounds), flush=True)

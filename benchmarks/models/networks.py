@@ -104,6 +104,19 @@ def resnet18() -> Any:
     return b.model(_head(b, x, c))
 
 
+def resnet50() -> Any:
+    """ResNet-50 at 224x224 (He et al. 2015), with the stride in the middle convolution of a block."""
+    b = Builder((1, 3, 224, 224))
+    x, c = b.node("MaxPool", b.conv("x", 3, 64, 7, 2), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 64
+    for n, count, first in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for k in range(count):
+            stride = 1 if k else first
+            y = b.conv(b.conv(b.conv(x, c, n, 1), n, n, 3, stride), n, 4 * n, 1, relu="")
+            x = b.node("Relu", b.node("Add", y, x if k else b.conv(x, c, 4 * n, 1, stride, relu="")))
+            c = 4 * n
+    return b.model(_head(b, x, c))
+
+
 def mobilenet_v2() -> Any:
     """MobileNetV2 at 224x224 (Sandler et al. 2018)."""
     b = Builder((1, 3, 224, 224))
