@@ -32,7 +32,6 @@ from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.assumed import AssumeEqual
-from ..ops.lowered.byte_sums import ByteConvolution, ByteProduct
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.fused_product import FusedProduct
 from ..ops.lowered.region import Region
@@ -46,7 +45,7 @@ from ..optdb.rules.quantized.narrow import FORMATS as NARROW
 from ..record import record
 from ..record.spelling import counted
 from ..targets.current import current
-from ..targets.units import lacking, tiles_refused
+from ..targets.units import has_tiles, lacking, tiles_refused
 from .replay import word
 
 SHOWN = 40
@@ -364,14 +363,19 @@ def _in_float32(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
 
 
 def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
-    """Yield a remark if Linux refuses the tiles that would multiply bytes."""
-    products = [n for n in graph.order
-                if isinstance(n.op, ByteProduct) or (isinstance(n.op, ByteConvolution) and n.op.chunk)]  # fmt: skip
-    if products and "amx_int8" in current().features and tiles_refused():
+    """Yield a remark if Linux refuses the tiles that would multiply bytes or pairs of bfloat16 numbers."""
+    products = [n for n in graph.order if _is_tiled(unmarked(n.op))]
+    if products and tiles_refused():
         yield texts.remark(
             "in vectors", products[0], "Linux refuses this process the state of AMX's tiles",
             "run outside of a sandbox or virtual machine that hides it",
         )  # fmt: skip
+
+
+def _is_tiled(op: Op) -> bool:
+    """Whether tiles of the current target multiply the operands of an op."""
+    format = getattr(op.product if isinstance(op, FusedProduct) else op, "tiled_format", "")
+    return has_tiles(current(), format)
 
 
 def _rounds(node: Apply, form: Any) -> bool:

@@ -56,6 +56,11 @@ class BfloatConvolution(Windowed, Lowered):
     operations: ClassVar[Callable[..., Any]] = costs.windows
 
     @property
+    def tiled_format(self) -> str:
+        """The numbers that tiles multiply; empty: none."""
+        return "bfloat16" if self.tile_words else ""
+
+    @property
     def plain(self) -> BlockedConvolution:
         """The same convolution of float32, whose kernels are not packed."""
         return BlockedConvolution(

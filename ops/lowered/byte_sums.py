@@ -50,6 +50,7 @@ class ByteProduct(Lowered):
 
     name = "byte_product"
     picture: ClassVar[Kind] = Kind.PRODUCT
+    tiled_format: ClassVar[str] = "int8"
     operations: ClassVar[Callable[..., Any]] = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -116,6 +117,11 @@ class ByteConvolution(Windowed, Lowered):
     name = "byte_convolution"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.windows
+
+    @property
+    def tiled_format(self) -> str:
+        """The numbers that tiles multiply; empty: none."""
+        return "int8" if self.chunk else ""
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""

@@ -79,6 +79,8 @@ class Format:
     """The dtypes of rows."""
     result: ClassVar[str] = ""
     """The dtype of the result; empty for that of the rows."""
+    tiled_format: ClassVar[str] = ""
+    """The numbers that tiles of AMX multiply; empty: none."""
     strided: ClassVar[bool] = False
     """Whether a matrix of rows may have any strides; else it is copied if it is not C-contiguous."""
     fallible: ClassVar[bool] = True
@@ -201,6 +203,11 @@ class PackedProduct(Lowered):
     def name(self) -> str:  # type: ignore[override]
         """The name of the format's products."""
         return self.format.name
+
+    @property
+    def tiled_format(self) -> str:
+        """The numbers that tiles of AMX multiply; empty: none."""
+        return self.format.tiled_format
 
     @property
     def class_name(self) -> str:

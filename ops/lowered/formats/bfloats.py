@@ -33,6 +33,7 @@ class Bfloats(Format):
     kernel = "bfloats"
     dtypes = DTYPES
     result = "float32"
+    tiled_format = "bfloat16"
     strided = True
     relaxes = ("rounding", "signed zero", "overflow", "underflow")
 

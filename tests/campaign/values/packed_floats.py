@@ -1,7 +1,7 @@
 """Products of bfloat16, of two of each four weights, and of blocks: formats of kernels/packed.
 
 Each is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
-definition, bit for bit: the order of vdpbf16ps, with gradual underflow.  Where no instruction multiplies and adds with
+definition, bit for bit: the order of vdpbf16ps or of tiles, with gradual underflow.  Where no instruction multiplies and adds with
 one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
 exact, beside infinities and NaNs.
 """
@@ -18,6 +18,8 @@ from arignote.ops.lowered.bfloat_dot import as_bfloat16
 from arignote.ops.lowered.formats.bfloats import Bfloats
 from arignote.ops.lowered.formats.sparse_columns import SparseColumns
 from arignote.ops.lowered.formats.two_of_four import TwoOfFour
+from arignote.targets.current import current
+from arignote.targets.units import has_tiles
 
 from ..scorecard import Row, Trials
 from .quantized import Form, call, forms, packed_product, pointer
@@ -84,7 +86,7 @@ def two_of(rng: np.random.Generator, rows: int, columns: int, kept: int = 2) -> 
 
 def bfloats(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     """A product of two matrices, of floats or of bits, either of them transposed or the second one in panels."""
-    m, k, n = (int(rng.integers(0, most)) for most in (15, 24, 5 * form.lanes))
+    m, k, n = (int(rng.integers(0, most)) for most in ((40, 90, 80) if form.has_tiles else (15, 24, 5 * form.lanes)))
     low = int(rng.choice([-8, -70, -100, -140, 40]) if form.fuses else rng.choice([-8, -40, 40]))
     a, b = numbers(rng, (m, k), low, low + 12), numbers(rng, (k, n), low, low + 12)
     bits, in_panels = rng.random(2) < 0.5, rng.random() < 0.3
@@ -99,7 +101,8 @@ def bfloats(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
             "rows": m, "outputs": n, "depth": k, "each": k * n, "x_item": left.itemsize, "w_item": right.itemsize,
             "x": pointer("void *", left), "w": pointer("void *", right), "y": pointer("void *", y),
         }, left, right)  # fmt: skip
-    return outcome == 0 and np.array_equal(y, by_definition(a, b)), f"bfloats {m}, {k}, {n}, {low}, {bits}, {in_panels}"
+    wanted = by_definition(a, b, form.has_tiles)
+    return outcome == 0 and np.array_equal(y, wanted), f"bfloats {m}, {k}, {n}, {low}, {bits}, {in_panels}"
 
 
 def two_of_four(form: Form, rng: np.random.Generator) -> tuple[bool, str]:

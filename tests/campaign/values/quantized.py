@@ -35,7 +35,8 @@ from ..scorecard import Row, Trials
 
 FORMS = {
     # flags of the compiler, extensions that the processor must have, lanes, vectors of a panel
-    "AMX": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8", {"amx_int8", "avx512vbmi"}, 16, 4),
+    "AMX": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16",
+            {"amx_int8", "amx_bf16", "avx512_bf16", "avx512vbmi"}, 16, 4),
     "AMX in C": ("-march=x86-64-v4 -mavx512vnni -DAG_EMULATED_TILES=1", {"avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-BF16": ("-march=x86-64-v4 -mavx512vnni -mavx512bf16", {"avx512_bf16", "avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-VBMI": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi", {"avx512vbmi", "avx512_vnni", "avx512bw"}, 16, 4),
@@ -57,6 +58,7 @@ class Form:
     def __init__(self, folder: Path, name: str, kernel: str = "") -> None:
         flags, _, self.lanes, self.panel = FORMS[name]
         self.fuses = "x86-64-v" in flags  # products are added with one rounding
+        self.has_tiles = "amx" in flags or "EMULATED" in flags  # those of bfloat16 too
         source, target = folder / f"{name}{kernel}.c", folder / f"{name}{kernel}.so"
         source.write_text(product_source(f"{kernel}_float32" if kernel else UNIT))
         subprocess.run(

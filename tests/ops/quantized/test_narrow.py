@@ -182,6 +182,7 @@ def test_calls_that_add_clip_and_round_have_the_bits_of_separate_nodes():
         pairs_case(size, size, 2, (1, 1), padding=((2, 2), (1, 1))),
         pairs_case(16, 40, 8, (3, 3), groups=5, padding=((1, 1), (1, 1))), pairs_case(16, 30, 6, (3, 3), groups=5),
         own_case(size, 2 * size, (3, 3), 1), own_case(size, size, (4, 4), 1), own_case(2, 4, (3, 3), 1),
+        pairs_case(16, 48, 32, (3, 3), padding=((1, 1), (1, 1)), tile_words=16, panel=2),
     ]  # fmt: skip
     low, high = np.float32(-0.5), np.float32(1.5)
     endings = [
@@ -224,6 +225,21 @@ def test_pairs_have_the_bits_of_the_definition():
     ])  # fmt: skip
 
 
+def test_tiles_have_the_bits_of_the_definition():
+    """Half a row of words, several, rests of channels, strides, dilations, groups, images; with and without tiles."""
+    beside = ((1, 1), (1, 1))
+    have_the_bits_of_the_definition([
+        pairs_case(16, 32, 16, (3, 3), padding=beside, tile_words=16), pairs_case(16, 40, 48, (1, 1), tile_words=16),
+        pairs_case(16, 64, 30, (2, 3), padding=((0, 2), (1, 0)), stride=(2, 3), tile_words=16, panel=2),
+        pairs_case(16, 16, 64, (3, 2), dilation=(2, 2), padding=((2, 1), (0, 3)), stride=(1, 3), tile_words=16),
+        pairs_case(16, 96, 64, (3, 3), groups=2, padding=beside, tile_words=16, panel=3),
+        pairs_case(32, 48, 40, (3, 3), padding=beside, tile_words=16), pairs_case(16, 16, 32, (1, 1), tile_words=16),
+        pairs_case(16, 40, 3, (7, 7), padding=((3, 3), (3, 3)), stride=(2, 2), tile_words=2, panel=2),
+        pairs_case(16, 20, 1, (3, 5), padding=((1, 2), (0, 4)), dilation=(2, 1), tile_words=2),
+        pairs_case(16, 16, 2, (1, 1), stride=(2, 3), tile_words=2), pairs_case(16, 32, 4, (9, 8), tile_words=2),
+    ])  # fmt: skip
+
+
 def test_groups_and_kernels_of_a_channel_have_the_bits_of_the_definition():
     """Groups that share blocks; kernels of each channel in tiles, at borders, and those without tiles."""
     size, beside = current().vector // 4, ((1, 1), (1, 1))
@@ -263,7 +279,8 @@ def have_the_bits_of_the_definition(cases, lengths=(9, 13)):
     inputs, outputs, given, wanted = [], [], [], []
     for op in cases:
         n, channels = op.weights[0], op.weights[0] if op.own else op.weights[1]
-        bits = to_bfloat16(numbers(2, -(-channels * op.groups // op.size), *lengths, op.size))
+        shape = (channels, *lengths) if op.tile_words == 2 else (-(-channels * op.groups // op.size), *lengths, op.size)
+        bits = to_bfloat16(numbers(2, *shape))
         kernels, bias = to_bfloat16(numbers(*op.weights)), np.zeros(-(-n // op.size) * op.size, "float32")
         kernels = from_bfloat16(kernels) if op.own else kernels
         bias[:n] = numbers(n)

@@ -40,7 +40,7 @@ def test_tiles_multiply_as_the_definition_says(tmp_path, kind):
 
 def test_a_remark_says_that_linux_refuses_tiles(monkeypatch):
     monkeypatch.setattr(remarks, "tiles_refused", lambda: True)
-    monkeypatch.setattr(remarks, "current", lambda: replace(current(), features=("amx_int8", "amx_tile")))
+    monkeypatch.setattr(remarks, "current", lambda: replace(current(), features=("amx_int8", "amx_tile"), vector=64))
     a, b = T.matrix("a", "uint8"), T.matrix("b", "int8")
     f = ag.function([a, b], T.matmul(a, b, out_dtype="int32"))
     (remark,) = f.remarks.of("in vectors")
