@@ -28,8 +28,8 @@ from .blocked import BlockedConvolution, Pads
 
 TILE_WORDS = 16
 """The most words that a tile sums, as in products/pair_tiles.c."""
-IMAGE_WORDS = 2
-"""Words of the up to four channels of an image."""
+IMAGE_WORDS, GROUP_WORDS = 2, 8
+"""Words of the up to four channels of an image, and of a block that holds several groups."""
 
 
 @record(repr=False)
@@ -39,7 +39,8 @@ class BfloatConvolution(Windowed, Lowered):
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
     outputs whose weights lie side by side.  `groups`: as for a convolution.  `own`: each channel has one kernel, of
     float32 numbers.  `tile_words`: 0, or sums have the order of the tiles of AMX, see convolutions/tiles.c: of
-    TILE_WORDS words of channels each, or of rows of the kernel, IMAGE_WORDS a position, where x is images of few channels.
+    TILE_WORDS words of channels each, of GROUP_WORDS where a block holds several groups, or of rows of the kernel,
+    IMAGE_WORDS a position, where x is images of few channels.
     """
 
     stride: Numbers
@@ -120,13 +121,14 @@ class BfloatConvolution(Windowed, Lowered):
         """Return kernels in the order in which the C reads them, zeros behind the last output.
 
         Groups, panels of outputs, blocks of channels, rows, columns, pairs of channels, outputs, the two of a pair.
-        With `tile_words`, the blocks of channels are so many words, with zeros behind the last channel.
+        With `tile_words`, the blocks of channels are so many words, with zeros behind the last channel; where a block
+        holds several groups, with zeros between them.
         Kernels for each channel, and those of listed groups, have the order of blocked.py, the latter with pairs in
         the place of channels.  Groups within a block: blocks, pairs, rows, columns, outputs, the two of a pair.
         """
         if self.own:
             return self.plain.packed(bits, True)
-        if self.is_within:
+        if self.is_within and not self.tile_words:
             return np.stack([pack_within(bits[:, k::2], self.size) for k in (0, 1)], axis=-1).reshape(-1)
         if self.is_listed:
             halves = [pack_listed(bits[:, k::2], self.groups, self.size, self.panel) for k in (0, 1)]
@@ -140,7 +142,7 @@ class BfloatConvolution(Windowed, Lowered):
         if self.own:
             return unpack(w, self.weights, self.size, self.panel, True, True)
         half = (outputs, channels // 2, *kernel)
-        if self.is_within:
+        if self.is_within and not self.tile_words:
             return np.stack([unpack_within(w[k::2], half, self.size) for k in (0, 1)], axis=2).reshape(self.weights)
         if self.is_listed:
             pair = [unpack_listed(w[k::2], half, self.groups, self.size, self.panel) for k in (0, 1)]
@@ -155,11 +157,18 @@ class BfloatConvolution(Windowed, Lowered):
         outputs, channels, *kernel = self.weights
         each, size, found = outputs // self.groups, self.size, []
         at_once = 2 * self.tile_words or size
-        stored = -(-channels // at_once) * at_once if self.tile_words else channels
-        numbers = np.arange(int(np.prod(self.weights))).reshape(self.groups, each, channels, *kernel)
+        numbers, nothing = np.arange(int(np.prod(self.weights))).reshape(outputs, channels, *kernel), int(np.prod(self.weights))
         blocks = -(-each // size)
-        filled = np.full((self.groups, blocks * size, stored, *kernel), numbers.size)
-        filled[:, :each, :channels] = numbers
+        if self.tile_words == GROUP_WORDS:
+            blocks, stored = 1, size
+            filled = np.full((-(-outputs // size), size, size, *kernel), nothing)
+            for o in range(outputs):
+                first = o % size // channels * channels
+                filled[o // size, o % size, first : first + channels] = numbers[o]
+        else:
+            stored = -(-channels // at_once) * at_once if self.tile_words else channels
+            filled = np.full((self.groups, blocks * size, stored, *kernel), nothing)
+            filled[:, :each, :channels] = numbers.reshape(self.groups, each, channels, *kernel)
         for group in filled:
             first = 0
             for width in panels_of(blocks, self.panel):

@@ -60,7 +60,7 @@ def by_tiles(op, x, w, b):
         columns = [range(j, min(j + 8, width)) for j in range(0, width, 8)]
         chunks = [(range(channels), i, js) for i in range(height) for js in columns]
     else:
-        blocks = [range(c, min(c + 32, channels)) for c in range(0, channels, 32)]
+        blocks = [range(c, min(c + 2 * op.tile_words, channels)) for c in range(0, channels, 2 * op.tile_words)]
         chunks = [(cs, i, range(j, j + 1)) for cs in blocks for i in range(height) for j in range(width)]
     for group in range(op.groups):
         part = slice(group * each, (group + 1) * each)

@@ -4,7 +4,7 @@
 
 enum { AG_DENSE = 0, AG_DEPTHWISE = 1, AG_LISTED = 2, AG_WITHIN = 3 };
 
-enum { AG_PLAIN_DEPTH = 8 };
+enum { AG_PLAIN_DEPTH = 8, AG_IMAGE_WORDS = 2 };
 
 /* y[batch, m, columns] = a[batch, m, rows] @ windows of b: the rows of what b is seen as are the places along some
    axes, its columns those along others. */

@@ -132,17 +132,18 @@ def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | No
     x = with_dense_lanes(p, x) if in_blocks else x
     outputs, channels, *kernel = op.weights
     kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed else Kind.DENSE
-    kind = Kind.WITHIN if op.is_within else kind
+    mixes = op.tile_words == Size.GROUP_WORDS  # each block is a group of its own, with zeros between those of it
+    kind = Kind.WITHIN if op.is_within and not mixes else kind
     channels = outputs if op.own else channels
     blocks_of_x = -(-channels * op.groups // op.size) if in_blocks else channels
     p.guard("equal", x.lengths[1], blocks_of_x, failure=Outcome.LENGTHS, axis=1)
     counts, blocks = counts_in_blocks(p, op, x, kernel), -(-outputs // op.size)
     fields = {
-        "images": x.lengths[0], "channels": channels, "block": op.size if in_blocks else 1, "blocks": blocks,
+        "images": x.lengths[0], "channels": op.size if mixes else channels, "block": op.size if in_blocks else 1, "blocks": blocks,
         "out_block": op.size, "panel": op.panel, "lengths": x.lengths[2:4],
         "before": tuple(pair[0] for pair in op.padding), "counts": counts, "x": x, "x_strides": x.strides[:4], "w": w,
-        "bias": bias, "kind": int(kind), "tile_words": op.tile_words, "groups": op.groups,
-        "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
+        "bias": bias, "kind": int(kind), "tile_words": op.tile_words,
+        "groups": blocks if mixes else op.groups, "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
         "dilation": op.dilation, "low": low, "high": high,
     }  # fmt: skip
     return Prepared(WORD_CONVOLUTION, "float32", (x.lengths[0], blocks, *counts, op.size), fields)

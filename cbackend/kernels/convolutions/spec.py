@@ -44,10 +44,13 @@ class Kind(IntEnum):
 class Size(IntEnum):
     """Sizes that the planner and the C share.
 
-    PLAIN_DEPTH: channels of a task of the gradient of kernels, if x is not in blocks.
+    PLAIN_DEPTH: channels of a task of the gradient of kernels, if x is not in blocks.  IMAGE_WORDS, GROUP_WORDS: words of
+    channels that tiles sum, of an image of few channels, and of a block that holds several groups.
     """
 
     PLAIN_DEPTH = 8
+    IMAGE_WORDS = 2
+    GROUP_WORDS = 8
 
 
 ENUMS = (Kind, Size)
@@ -58,7 +61,7 @@ def _of_windows(c: Any) -> tuple[Work, ...]:
 
 
 def _in_blocks(c: Any) -> tuple[Work, ...]:
-    channels = () if c.kind == Kind.DEPTHWISE else (c.channels,)
+    channels = () if c.kind == Kind.DEPTHWISE else (c.outputs if c.tile_words == Size.GROUP_WORDS else c.channels,)
     return (Work(2, (c.images, c.blocks, *c.counts, c.out_block, *channels, *c.kernel)),)
 
 

@@ -6,6 +6,9 @@
        for each 16 words of channels, remainder of a row of x by the stride, remainder of a column:
            rows, columns, words; zeros behind the last channel
 
+   Where a block holds several groups, of 8 words, it is a group of its own, and weights of other groups are zeros.  Vectors
+   leave them out if x has infinities or NaNs.
+
    Of images of up to four channels, two words a position, those that a row of the kernel meets are neighbours:
 
        for each remainder of a row of x by the stride:  rows, columns, two words
@@ -56,6 +59,7 @@ typedef struct stage {
     char *numbers;
     REAL *sums;
     i64 image, group, number; /* of the strip that it holds; image -1: none */
+    i32 is_finite;            /* where blocks hold several groups: all numbers are */
 } stage;
 
 typedef struct tiled {
@@ -66,30 +70,31 @@ typedef struct tiled {
     i64 deep, each;              /* chunks of channels; bytes of each in a copy */
     i64 wide, step;              /* positions of a row of a copy; bytes from one to the next */
     i64 chunk;                   /* words that a tile sums */
+    i64 mixed;                   /* 0, or outputs of a group, of which a block holds several */
     i64 *places;                 /* where each chunk of a window lies behind its first one */
     stage stages[SLOTS];
     unsigned long long free; /* bit k: stage k is free */
 } tiled;
 
 /* Copy the words of the channels at one position. */
-INLINE void copy_words(const ag_convolution *of, const REAL *x, i64 words, char *to)
+INLINE void copy_words(const ag_convolution *of, const REAL *x, i64 words, i64 chunk, char *to)
 {
     typedef struct half_row {
         i32 words[CHUNK / 2];
     } __attribute__((may_alias)) half_row;
-    if (of->block == CHUNK / 2 && words >= CHUNK) {
+    if (of->block == CHUNK / 2 && words >= chunk) {
         *(half_row *)to = *(const half_row *)x;
-        *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)(x + of->x_strides[1]);
+        if (chunk == CHUNK) *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)(x + of->x_strides[1]);
         return;
     }
-    for (i64 w = 0; w < CHUNK; w += of->block, x += of->x_strides[1]) {
+    for (i64 w = 0; w < chunk; w += of->block, x += of->x_strides[1]) {
         const i64 count = at_most(of->block, at_least(words - w, 0));
         __builtin_memcpy(to + 4 * w, x, (unsigned long)count * 4);
         __builtin_memset(to + 4 * (w + count), 0, (unsigned long)(of->block - count) * 4);
     }
 }
 
-/* Copy a row of one plane: 16 words at each position. */
+/* Copy a row of one plane: a chunk of words at each position. */
 static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder, char *to)
 {
     const ag_convolution *of = tiles->work->of;
@@ -97,10 +102,10 @@ static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder
     const i64 count = across(columns), start = remainder - columns->before, step = columns->stride * of->x_strides[3];
     const i64 first = at_most(count, start < 0 ? parts(-start, columns->stride) : 0);
     const i64 end = at_least(first, at_most(count, parts(at_least(0, columns->length - start), columns->stride)));
-    __builtin_memset(to, 0, (unsigned long)(first * CHUNK_BYTES));
+    __builtin_memset(to, 0, (unsigned long)(first * tiles->step));
     x += start * of->x_strides[3] + first * step;
-    for (i64 c = first; c < end; c++, x += step) copy_words(of, x, words, to + c * CHUNK_BYTES);
-    __builtin_memset(to + end * CHUNK_BYTES, 0, (unsigned long)((count - end) * CHUNK_BYTES));
+    for (i64 c = first; c < end; c++, x += step) copy_words(of, x, words, tiles->chunk, to + c * tiles->step);
+    __builtin_memset(to + end * tiles->step, 0, (unsigned long)((count - end) * tiles->step));
 }
 
 /* Copy a row of images of up to four channels: two words at each position. */
@@ -138,17 +143,25 @@ static void fill_image(const tiled *tiles, const strip *part, i64 image, const s
     }
 }
 
+static i32 are_finite(const char *numbers, i64 count)
+{
+    const half *x = (const half *)numbers;
+    half found = 0;
+    for (i64 k = 0; k < count; k++) found |= (x[k] & 0x7f80) == 0x7f80;
+    return !found;
+}
+
 /* Copy what the windows of a strip read. */
-static void fill_stage(const tiled *tiles, const strip *part, const stage *to)
+static void fill_stage(const tiled *tiles, const strip *part, stage *to)
 {
     const ag_convolution *of = tiles->work->of;
     const stage_axis *columns = &tiles->columns;
     stage_axis rows = tiles->rows;
     const i64 row_bytes = tiles->wide * tiles->step, start = part->row * rows.stride - rows.before;
-    rows.count = part->end - part->row;
+    rows.count = part->end - part->row, to->is_finite = 1;
     for (i64 d = 0; d < tiles->deep; d++) {
-        const i64 words = at_most(CHUNK, of->channels - d * CHUNK);
-        const REAL *x = part->x + d * (CHUNK / of->block) * of->x_strides[1];
+        const i64 words = at_most(tiles->chunk, of->channels - d * tiles->chunk);
+        const REAL *x = part->x + d * (tiles->chunk / of->block) * of->x_strides[1];
         char *base = to->numbers + d * tiles->each;
         for (i64 r = 0; r < rows.stride; r++)
             for (i64 c = 0; c < columns->stride && reads_remainder(&rows, r); c++) {
@@ -158,6 +171,7 @@ static void fill_stage(const tiled *tiles, const strip *part, const stage *to)
                     if (row < 0 || row >= rows.length)
                         __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
                     else copy_row(tiles, x + row * of->x_strides[2], words, c, base + q * row_bytes);
+                    if (tiles->mixed) to->is_finite &= are_finite(base + q * row_bytes, row_bytes / 2);
                 }
                 base += across(&tiles->rows) * row_bytes;
             }
@@ -179,7 +193,7 @@ static void find_chunks(const tiled *tiles)
                 const i64 place = d * tiles->each + down / rows->stride * row_bytes;
                 if (tiles->is_image) *places++ = place + row_plane * plane + 4 * j * tiles->chunk;
                 else
-                    *places++ = place + right / columns->stride * CHUNK_BYTES
+                    *places++ = place + right / columns->stride * tiles->step
                                 + (row_plane * columns->planes + plane_of(columns, right % columns->stride)) * plane;
             }
 }
@@ -239,6 +253,7 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
         .row = tiles->step,
         .places = tiles->places,
         .chunk = tiles->chunk,
+        .group = tiles->mixed,
         .w = (const char *)part->w,
         .words = stored_channels(whole) * whole->kernel[0] * whole->kernel[1],
         .word = 4 * part->width,
@@ -247,7 +262,7 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
         .to = {(char *)from->sums, (char *)(from->sums + CHUNK * part->width)},
         .to_row = 4 * part->width,
     };
-    const i32 plain = !may_use_unit();
+    const i32 plain = !may_use_unit() || (tiles->mixed && !from->is_finite);
     for (i64 k = 0; k < all; k += MOST_TILED_ROWS) {
         const i64 rows = at_most(MOST_TILED_ROWS, all - k);
         of.x[0] = from->numbers + k * of.row, of.x[1] = of.x[0] + CHUNK * of.row;
@@ -295,14 +310,15 @@ static i64 chunk_bytes(const tiled *tiles)
 static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
 {
     const ag_convolution *of = work->of;
-    *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words < CHUNK};
+    *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words == AG_IMAGE_WORDS};
     tiles->rows = axis_of(of, 0, work->rows), tiles->columns = axis_of(of, 1, work->columns);
     if (tiles->is_image) {
         const i64 words = 2 * of->kernel[1];
         tiles->deep = 1, tiles->chunk = words <= CHUNK ? words : CHUNK, tiles->step = 8 * of->stride[1];
         tiles->wide = work->columns - 1 + parts(of->kernel[1], of->stride[1]);
     } else {
-        tiles->deep = parts(of->channels, CHUNK), tiles->chunk = CHUNK, tiles->step = CHUNK_BYTES;
+        tiles->chunk = of->tile_words, tiles->deep = parts(of->channels, tiles->chunk), tiles->step = 4 * tiles->chunk;
+        tiles->mixed = of->tile_words < CHUNK ? of->outputs : 0;
         tiles->wide = across(&tiles->columns);
     }
 }

@@ -24,11 +24,12 @@ typedef struct pair_product {
     i64 lines;         /* ... are prefetched with each chunk, for all vectors together */
     const char *from;  /* what the sums begin with: rows, ... */
     i64 from_row;      /* ... so far from each other: 0 where all begin with the same */
+    i64 group;         /* 0, or numbers along the sum, of 16 words, that belong to as many outputs of 16 */
     char *to[2];       /* where each 16 rows of sums go */
     i64 to_row;
 } pair_product;
 
-/* The product by vectors, in the order of tiles. */
+/* The product by vectors, in the order of tiles.  With groups no number is multiplied by the zeros of other groups. */
 static __attribute__((unused)) void multiply_pairs_by_vectors(const pair_product *of)
 {
     typedef pair_sums unaligned_sums __attribute__((aligned(4), may_alias));
@@ -45,8 +46,12 @@ static __attribute__((unused)) void multiply_pairs_by_vectors(const pair_product
                 pair_sums first = {0}, second = {0};
                 for (i64 k = 0; k < count; k++, w += of->word) {
                     const pairs left = a[k] - (pairs){0}, right = *(const unaligned_pairs *)w;
+                    const pair_sums old_first = first, old_second = second;
                     first = first + (pair_sums)(left << 16) * (pair_sums)(right << 16);
                     second = second + (pair_sums)(left & upper) * (pair_sums)(right & upper);
+                    for (i64 l = 0; l < VECTOR_BYTES / 4 && of->group; l++)
+                        if ((at % CHUNK_BYTES / 4 + l) / of->group != 2 * k / of->group)
+                            first[l] = old_first[l], second[l] = old_second[l];
                 }
                 sum += first + second;
             }

@@ -160,7 +160,8 @@ TILED_BLOCKS = 2
 
 
 def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
-    """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of few channels.
+    """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of a block that holds
+    several groups; of few channels.
 
     0: the target has no tiles, or they do not fit.  The words of few channels that a row of the kernel meets are summed
     together.
@@ -168,9 +169,10 @@ def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
     most = narrow.TILE_WORDS
     if not units.has_tiles(current(), "bfloat16") or op.own or op.size not in (most, 2 * most):
         return 0
+    if x.ndim == 5 and op.is_within(kernels, True):
+        return narrow.GROUP_WORDS if op.size == 2 * narrow.GROUP_WORDS else 0  # type: ignore[no-any-return]
     if x.ndim == 5:
-        others = op.is_listed(kernels, True) or op.is_within(kernels, True)
-        return 0 if others or kernels[1] % 2 else most
+        return 0 if op.is_listed(kernels, True) or kernels[1] % 2 else most
     words = narrow.IMAGE_WORDS * kernels[3]
     is_image = op.groups == 1 and kernels[1] <= 2 * narrow.IMAGE_WORDS and op.dilation[1] == 1
     return narrow.IMAGE_WORDS if is_image and (words <= most or words % most == 0) else 0

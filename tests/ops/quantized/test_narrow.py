@@ -236,6 +236,9 @@ def test_tiles_have_the_bits_of_the_definition():
         pairs_case(32, 48, 40, (3, 3), padding=beside, tile_words=16), pairs_case(16, 16, 32, (1, 1), tile_words=16),
         pairs_case(16, 40, 3, (7, 7), padding=((3, 3), (3, 3)), stride=(2, 2), tile_words=2, panel=2),
         pairs_case(16, 20, 1, (3, 5), padding=((1, 2), (0, 4)), dilation=(2, 1), tile_words=2),
+        pairs_case(16, 40, 8, (3, 3), groups=5, padding=beside, tile_words=8, panel=1),
+        pairs_case(16, 24, 4, (3, 3), groups=6, padding=((2, 0), (2, 2)), stride=(1, 2), tile_words=8, panel=1),
+        pairs_case(16, 16, 2, (3, 2), groups=8, padding=beside, tile_words=8, panel=1),
         pairs_case(16, 16, 2, (1, 1), stride=(2, 3), tile_words=2), pairs_case(16, 32, 4, (9, 8), tile_words=2),
     ])  # fmt: skip
 

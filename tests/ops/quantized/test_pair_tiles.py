@@ -120,6 +120,7 @@ def test_infinities_and_nan_stay_with_their_outputs():
     """Zeros that fill up channels, borders and rows of tiles meet none of them."""
     for op, shape in (
         (pairs_case(16, 16, 16, (3, 3), padding=((1, 1), (1, 1)), tile_words=16), (1, 1, 6, 7, 16)),
+        (pairs_case(16, 16, 4, (3, 3), 4, ((1, 1), (1, 1)), tile_words=8, panel=1), (1, 1, 6, 7, 16)),
         (pairs_case(16, 16, 3, (3, 3), padding=((1, 1), (1, 1)), stride=(1, 2), tile_words=2), (1, 3, 6, 7)),
     ):
         bits = to_bfloat16(numbers(*shape))
