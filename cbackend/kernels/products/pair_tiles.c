@@ -6,6 +6,7 @@
    of these; they serve where Linux refuses tiles. */
 #pragma once
 #include "../tiles.h"
+#include "fused.c"
 #include "pairs.c"
 
 /* CHUNK: words; their bytes are a line of memory. */
@@ -47,8 +48,8 @@ static __attribute__((unused)) void multiply_pairs_by_vectors(const pair_product
                 for (i64 k = 0; k < count; k++, w += of->word) {
                     const pairs left = a[k] - (pairs){0}, right = *(const unaligned_pairs *)w;
                     const pair_sums old_first = first, old_second = second;
-                    first = first + (pair_sums)(left << 16) * (pair_sums)(right << 16);
-                    second = second + (pair_sums)(left & upper) * (pair_sums)(right & upper);
+                    first = add_multiple(first, (floats)(left << 16), (floats)(right << 16));
+                    second = add_multiple(second, (floats)(left & upper), (floats)(right & upper));
                     for (i64 l = 0; l < VECTOR_BYTES / 4 && of->group; l++)
                         if ((at % CHUNK_BYTES / 4 + l) / of->group != 2 * k / of->group)
                             first[l] = old_first[l], second[l] = old_second[l];

@@ -2,7 +2,7 @@
    nothing is fused but what asks for it. */
 #pragma once
 #define EXACT 1
-#include "../products/arithmetic.c"
+#include "../products/fused.c"
 
 typedef signed char byte;
 #if defined(__AVX512F__)
@@ -14,7 +14,6 @@ enum { LANES = VECTOR_BYTES / 4 };
 
 typedef i32 vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef i32 unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
-typedef float floats __attribute__((vector_size(VECTOR_BYTES)));
 typedef float unaligned_floats __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
 typedef byte bytes __attribute__((vector_size(LANES)));
 typedef byte unaligned_bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
@@ -43,20 +42,3 @@ WIDENED(with_sign, "vpmovsxbd", unaligned_bytes)
 #else
 #define KEEP(vector) (void)0
 #endif
-
-/* sum + x * number, fused if the target has the instruction. */
-INLINE floats add_multiple(floats sum, floats x, floats number)
-{
-#if defined(__AVX512F__)
-    __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(number));
-    return sum;
-#elif defined(__FMA__)
-    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(x), "x"(number));
-    return sum;
-#elif defined(__aarch64__)
-    __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(sum) : "w"(x), "w"(number));
-    return sum;
-#else
-    return sum + x * number;
-#endif
-}

@@ -40,7 +40,9 @@ enum { LEAST_SUM = 142, ALL_ZERO = 255 }; /* of exponents of a and b; the expone
 
 /* Both operands as words, and how they were packed. */
 typedef struct bf_operands {
-    half *x; /* rows, words */
+    half *x; /* rows, words: a copy, or the operand itself if it lies so */
+    i64 row; /* halves from a row of x to the next */
+    i32 is_copy;
     i32 *w;
     i64 words;
     i64 chunk, chunks; /* rows of x that a task packs; tasks */
@@ -98,6 +100,27 @@ INLINE vector upper_halves(const void *from, i64 at, i64 step, i32 is_bits, i64 
     return found;
 }
 
+/* The least exponent of bfloat16 numbers that are neighbours. */
+static i32 exponent_of_halves(const half *x, i64 count)
+{
+    enum { AT_ONCE = VECTOR_BYTES / sizeof(half) };
+    typedef half many __attribute__((vector_size(VECTOR_BYTES)));
+    typedef half unaligned_many __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
+    many least = ~(many){0};
+    half found = ~(half)0;
+    i64 k = 0;
+    for (; k + AT_ONCE <= count; k += AT_ONCE) {
+        const many next = (*(const unaligned_many *)(x + k) & 0x7fff) - 1, is_less = (many)(next < least);
+        least = (is_less & next) | (~is_less & least);
+    }
+    for (; k < count; k++) {
+        const half next = (half)((x[k] & 0x7fff) - 1);
+        found = next < found ? next : found;
+    }
+    for (i64 l = 0; l < AT_ONCE; l++) found = least[l] < found ? least[l] : found;
+    return found == (half)~0 ? ALL_ZERO : (found + 1) >> 7;
+}
+
 /* Pack rows [first, last) of x. */
 static i32 pack_bf_rows(const packed_work *work, i64 first, i64 last)
 {
@@ -107,8 +130,14 @@ static i32 pack_bf_rows(const packed_work *work, i64 first, i64 last)
     const i32 is_bits = of->x_item == 2;
     const void *const x = of->x;
     unsigned_vector least = ~(unsigned_vector){0};
+    i32 found = ALL_ZERO;
+    for (i64 i = first; i < last && !own->is_copy; i++) {
+        const i32 next = exponent_of_halves(own->x + i * own->row, depth);
+        found = next < found ? next : found;
+    }
+    if (!own->is_copy) return found;
     for (i64 i = first; i < last; i++) {
-        half *to = own->x + i * 2 * own->words;
+        half *to = own->x + i * own->row;
         for (i64 k = 0; k < depth; k += LANES, to += LANES) {
             const i64 count = at_most(LANES, depth - k);
             const vector upper = upper_halves(x, i * row + k * step, step, is_bits, count);
@@ -171,9 +200,9 @@ static void multiply_part(const packed_tile *at, const half *a, const i32 *b, i6
     const bf_operands *own = work->own;
     const i64 next = (at->panel + 1) * TILE_VECTORS * LANES, step = 4 * at->step;
     pair_product of = {
-        .x = {(const char *)a, (const char *)(a + CHUNK * 2 * own->words)},
+        .x = {(const char *)a, (const char *)(a + CHUNK * own->row)},
         .rows = at->rows,
-        .row = 4 * own->words,
+        .row = 2 * own->row,
         .w = (const char *)b,
         .words = words,
         .chunk = CHUNK,
@@ -295,7 +324,7 @@ static void multiply_part(const packed_tile *at, const half *a, const i32 *b, i6
 {
     const bf_operands *own = at->work->own;
     const bf_tile tile = {
-        .a = a, .b = b, .row = 2 * own->words, .width = width, .words = words, .sums = at->to, .step = at->step};
+        .a = a, .b = b, .row = own->row, .width = width, .words = words, .sums = at->to, .step = at->step};
     for (i64 r = 0; r < at->rows && !at->part; r++)
         __builtin_memset(at->to + r * at->step, 0, (unsigned long)width * sizeof *at->to);
     sum_bf_panel(own->plain, tile, at->rows);
@@ -308,7 +337,7 @@ static void multiply_bfloats(const packed_tile *at)
     const bf_operands *own = at->work->own;
     const i64 output = at->panel * TILE_VECTORS * LANES, word = at->part * BF_WORDS;
     const i64 width = parts(at_most(TILE_VECTORS * LANES, at->work->of->outputs - output), LANES) * LANES;
-    multiply_part(at, own->x + (at->row * own->words + word) * 2, own->w + output * own->words + word * width, width,
+    multiply_part(at, own->x + at->row * own->row + 2 * word, own->w + output * own->words + word * width, width,
                   at_most(BF_WORDS, own->words - word));
 }
 
@@ -323,7 +352,11 @@ static i32 pack_operands(packed_work *work)
     const i64 chunk = at_least(1, BF_PACKED / at_least(1, of->depth)), chunks = parts(of->rows, chunk);
     const i64 packed = chunks + (of->w_strides ? work->panels : 0);
     *own = (bf_operands){.words = words, .chunk = chunk, .chunks = chunks};
-    own->x = rt->alloc(of->rows * words * 4 + 64), own->least = rt->alloc(packed * 4 + 64);
+    own->is_copy =
+        of->x_item != 2 || of->x_strides[1] != 1 || (of->depth | of->x_strides[0]) % 2 || (__UINTPTR_TYPE__)of->x % 4;
+    own->row = own->is_copy ? 2 * words : of->x_strides[0];
+    own->x = own->is_copy ? rt->alloc(of->rows * words * 4 + 64) : (half *)of->x,
+    own->least = rt->alloc(packed * 4 + 64);
     own->w = of->w_strides ? rt->alloc(size + 64) : (i32 *)of->w;
     if (!own->x || !own->least || !own->w) return PACKED_FAILED;
     run_tasks(work, packed, (double)packed * (double)of->depth * (double)chunk, pack_bf);
@@ -342,7 +375,8 @@ static void release_operands(packed_work *work)
     const bf_operands *own = work->own;
     if (!own) return;
     if (work->of->w_strides) work->rt->release(own->w);
-    work->rt->release(own->least), work->rt->release(own->x), work->rt->release(work->own);
+    if (own->is_copy) work->rt->release(own->x);
+    work->rt->release(own->least), work->rt->release(work->own);
 }
 
 PACKED_FORMAT(.width = TILE_VECTORS * LANES, .most_rows = BF_ROWS, .wide = 1, .alone = 1 << 19, .rows = rows_of_bfloats,
