@@ -192,6 +192,8 @@ class ShortRows:
 
     rows: int = 16
     """Fewer short rows do not fill vectors across them either."""
+    reuses: int = 4
+    """Steps of an outer loop that a copied tile must serve so that longer rows count as short."""
     tile_bytes: int = 32 * 1024
     """Elements of a tile of short rows: a first-level cache."""
     tile_rows: tuple[int, int] = (16, 128)

@@ -134,7 +134,7 @@ def _or_short(
     if not fallible:
         names = parameter_names(rank, operands.outputs, operands.inputs)
         short = (Outlined(SHORT_FUNCTION, names, short),)
-    return (If(are_short(reductions, rank - 1, unfilled), short, body),)
+    return (If(are_short(reductions, operands, rank - 1, unfilled), short, body),)
 
 
 def _along_kernel(node: Apply) -> _Pieces:

@@ -36,6 +36,8 @@ from .rows import Rows, slot_of
 
 VECTORS = 128
 """Bytes of a row from which on vectors along it are full, but for its last elements."""
+REUSED = 4 * VECTORS
+"""The same where a transposed tile serves all steps of an outer loop, as in distances of all pairs."""
 SEARCHED = 2 * VECTORS
 """The same for argmax and argmin, which run two loops along a row."""
 
@@ -43,7 +45,7 @@ SEARCHED = 2 * VECTORS
 def short_rows(rows: Rows, operands: Operands) -> ir.Body | None:
     """Return the loops over tiles of short rows; None if rows are too long, or read too many arrays."""
     rank = rows.group.rank
-    length = _length(rows.reductions)
+    length = _length(rows.reductions, is_reused(rows.reductions, operands, rank))
     known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)
     if rank < 2 or known >= length or not all(rank - 2 in o.loops for o in operands.outputs):
         return None
@@ -60,17 +62,28 @@ def short_positions(group: Group, operands: Operands) -> ir.Body | None:
     return _Positions(group.results, operands, tiles).body() if tiles.is_worth_it else None
 
 
-def are_short(results: Sequence[Result], along: int, unfilled: ir.Expr | None = None) -> ir.Expr:
+def is_reused(results: Sequence[Result], operands: Operands, rank: int) -> bool:
+    """Return whether each transposed tile may serve all steps of an outer loop, so that copying it costs little."""
+    row = {rank - 2, rank - 1}
+    if rank < 3 or any(r.fold in POSITIONS for r in results):
+        return False
+    same = all({*o.loops} == row for o in operands.inputs if row <= {*o.loops})
+    return same and _Tiles(operands, rank - 2, rank - 1, _length(results, reused=True)).is_worth_it
+
+
+def are_short(results: Sequence[Result], operands: Operands, along: int, unfilled: ir.Expr | None = None) -> ir.Expr:
     """Whether the rows along the last loop, which these outputs reduce, are short and many.
 
     `unfilled`: whether vectors along a row are not full, or are made of strided elements.
     """
-    fewest = current().limits.short_rows.rows
-    found = [
-        ir.less(ir.index(f"n{along}"), number(_length(results))),
-        ir.less(number(fewest - 1), ir.index(f"n{along - 1}")),
-    ]
-    return ir.every(found if unfilled is None else [*found, unfilled])
+    limits, length = current().limits.short_rows, ir.index(f"n{along}")
+    many = ir.less(number(limits.rows - 1), ir.index(f"n{along - 1}"))
+    short = ir.less(length, number(_length(results)))
+    found = ir.every([short, many] if unfilled is None else [short, many, unfilled])
+    if not is_reused(results, operands, along + 1):
+        return found
+    often = ir.less(number(limits.reuses - 1), ir.index(f"n{along - 2}"))
+    return ir.some([found, ir.every([ir.less(length, number(_length(results, reused=True))), many, often])])
 
 
 def unfilled_vectors(results: Sequence[Result], operands: Operands, along: int) -> ir.Expr | None:
@@ -87,9 +100,9 @@ def unfilled_vectors(results: Sequence[Result], operands: Operands, along: int) 
     return ir.some([too_few, *(ir.ScalarOp("ne", "bool", (operands.stride(k, along), ir.ONE)) for k in moving)])
 
 
-def _length(results: Sequence[Result]) -> int:
+def _length(results: Sequence[Result], reused: bool = False) -> int:
     """Return the length of the shortest row that is not short."""
-    size = SEARCHED if any(r.fold in POSITIONS for r in results) else VECTORS
+    size = SEARCHED if any(r.fold in POSITIONS for r in results) else REUSED if reused else VECTORS
     return size // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in results))
 
 

@@ -142,6 +142,21 @@ def test_operands_without_an_outer_axis(middle):
             assert all(one.tobytes() == every[k].tobytes() for one, every in zip(alone, found, strict=True))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [15, 31, 33, 64, 127, 128])
+def test_distances_of_all_pairs_have_the_bits_of_a_few_pairs(dtype, n):
+    """Longer rows count as short where a tile serves many steps of an outer loop."""
+    x, y = T.matrix("x", dtype=dtype), T.matrix("y", dtype=dtype)
+    apart = x[:, None] - y[None]
+    f = ag.function([x, y], [T.abs(apart).sum(-1), T.square(apart).sum(-1), apart.max(-1)])
+    a, b = sample((6, n), dtype, 0), sample((70, n), dtype, 1)
+    every, difference = f(a, b), a[:, None] - b[None]
+    np.testing.assert_allclose(every[0], np.abs(difference).sum(-1), rtol=1e-6 if dtype == "float32" else 1e-13)
+    np.testing.assert_array_equal(every[2], difference.max(-1))
+    for few in (f(a[:2], b[:10]), f(a[:2].copy("F"), b[:10])):
+        assert all(one.tobytes() == several[:2, :10].tobytes() for one, several in zip(few, every, strict=True))
+
+
 def test_bits_do_not_depend_on_threads():
     x = T.matrix("x", dtype="float32")
     outputs = [T.nn.softmax(x), x.sum(1)]
