@@ -186,7 +186,7 @@ BOUNDS = {
     "cbackend/lowering/splitting.py": {"ELEMENTS_OF_PART", "ROWS_OF_PART"},
     "cbackend/lowering/nests/short_rows.py": {"VECTORS"},
     "ops/lowered/blocked_gradient.py": {"PANEL", "PORTIONED"},
-    "optdb/rules/reductions/reductions.py": {"FEW"},
+    "optdb/rules/reductions/reductions.py": {"FEW", "STACKED"},
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
     "cbackend/kernels/quantized/plan.py": {"FIXED"},

@@ -48,6 +48,8 @@ extremum = op_like(Reduce, "extremum", lambda op: op.scalar in (maximum, minimum
 regrouped = relaxes("rounding")
 FEW = 4
 """Elements up to this distance are copied in vectors.  Bits depend on it, so it is the same for all machines."""
+STACKED = 32
+"""Stacked values whose extremum is elementwise.  More than a few addends are added faster by the columns of a stack."""
 FOLDS = (add, mul, maximum, minimum, logical_and, logical_or)
 
 
@@ -207,7 +209,9 @@ def reduce_of_stack(node: Node) -> Value | None:
     """Reduce along the axis of stacked values by the elementwise op on these values."""
     (x,), op = node.inputs, node.op
     made = producer(x, Join)
-    if made is None or op.axis != (made.op.axis,) or node.out.dtype != x.dtype or not 2 <= len(made.inputs) <= 8:
+    if made is None or op.axis != (made.op.axis,) or node.out.dtype != x.dtype:
+        return None
+    if not 2 <= len(made.inputs) <= (STACKED if op.selects else 2 * FEW):
         return None
     (axis,) = op.axis
     if any(part.type.shape[axis] != 1 for part in made.inputs):

@@ -249,6 +249,7 @@ REDUCTIONS = [
     ("local_opt_alloc", T.max(Alloc()(s, 4)), s),
     ("local_opt_alloc", T.sum(Alloc()(T.constant(2.0), n, k)), T.constant(2.0) * T.cast(n * k, "float64")),
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=0), x + y),
+    ("local_reduce_join", T.max(T.stack([x, y] * 5), axis=0), functools.reduce(T.maximum, [x, y] * 5)),
     ("local_reduce_of_few", T.sum(_pairs, axis=1), _pairs[:, 0] + _pairs[:, 1]),
     (
         "local_reduce_of_few",
@@ -354,6 +355,7 @@ UNCHANGED = [
     ("local_op_of_op", T.max(T.sum(A, axis=0), axis=0)),
     ("local_opt_alloc", T.max(Alloc()(s, n))),  # of no elements, if n is 0
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=1)),  # along another axis
+    ("local_reduce_join", T.sum(T.stack([x, y] * 5), axis=0)),  # of too many addends
     ("local_reduce_join", T.sum(Join(0)(A[:, None, 0], B[:, None, 0]), axis=1)),  # and of length 1
     ("local_reduce_of_dimshuffle", T.sum(DimShuffle((2, 1, 0))(K), axis=0)),  # the axes that stay change places
     ("local_reduce_of_few", T.sum(A, axis=1)),  # of unknown length
