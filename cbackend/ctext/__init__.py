@@ -7,7 +7,7 @@ preamble.py         the head of a file: types, and the helpers that are used
 helper.py           a helper, and the C types of dtypes
 helpers.py          the helpers, read from functions/*.h: C that compiles as it stands
 polynomials.py      the polynomials in them, spelled out
-vector_forms.py     vector forms of sin, cos and tan, made for each instruction set
+vector_forms.py     vector forms of sin, cos, tan and fmod, made for each instruction set
 half_forms.py       conversions of float16 by instructions that gcc does not find for loops
 user_forms.py       elementwise ops from outside the package
 device.py           kernels of work items in the language of a dialect

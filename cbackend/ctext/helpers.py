@@ -18,12 +18,12 @@ from ..abi.pieces import pieces
 from .half_forms import half_forms
 from .helper import C_TYPES, INLINE, Helper, storage_type, suffix
 from .polynomials import spelled_out
-from .vector_forms import vector_forms
+from .vector_forms import remainder_forms, vector_forms
 
 FOLDER = Path(__file__).parent / "functions"
 _FILES = (
     "library", "float16", "integer", "exponential", "logarithm", "trigonometric", "arcs", "roots", "error", "coarse",
-    "power", "float", "representation", "gamma", "special_parts", "special_errors", "special_entropies",
+    "power", "remainder", "float", "representation", "gamma", "special_parts", "special_errors", "special_entropies",
     "special_ratios", "special_gammas", "special_complete_betas", "special_betas", "special_beta_quantiles",
     "special_orders01", "special_second_kind", "special_bessel", "special_by_order", "special_waves01",
     "special_oscillating", "special_airys", "special_integrals", "special_hypergeometric", "special_quantiles",
@@ -32,7 +32,7 @@ _FILES = (
 """The headers, ordered so that each helper uses earlier ones only."""
 _PROTOTYPES = ("library", "complex")
 """Those that declare functions of the C library."""
-_FORMS = {"float16": half_forms, "trigonometric": vector_forms}
+_FORMS = {"float16": half_forms, "trigonometric": vector_forms, "remainder": remainder_forms}
 """Makers of the helpers that belong behind a header's."""
 _FLOATS = ("float32", "float64")
 _SIGNED = tuple(f"int{n}" for n in (8, 16, 32, 64))

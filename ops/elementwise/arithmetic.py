@@ -67,7 +67,7 @@ fmod: Binary = ufunc_op(
     "fmod", np.fmod, meaning="The remainder of the division truncated towards zero, as in C; it has the sign of x.",
     cost=12,
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g * T.trunc(a / b)),
-    c={"i": helper("fmod", 2), "u": helper("mod", 2), "f": library("fmod", 2)},
+    c={"i": helper("fmod", 2), "u": helper("mod", 2), "f": helper("fmod", 2)},
 )
 gcd: Binary = symmetric_op(
     "gcd", np.gcd, meaning="The greatest common divisor of two integers; 0 for two zeros.",

@@ -31,6 +31,7 @@
 /* so small that x stands for x + x^2 / 2, and for x + x^3 / 6 */
 #define TINY 0x1p-26f
 #define SMALL 0x1p-13f
+#define GREATEST 0x1.fffffep127f
 /* the smallest normal number; a number of this size times the larger one is normal */
 #define SMALLEST 0x1p-126f
 #define LARGER 0x1p24f

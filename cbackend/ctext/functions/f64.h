@@ -31,6 +31,7 @@
 /* so small that x stands for x + x^2 / 2, and for x + x^3 / 6 */
 #define TINY 0x1p-55
 #define SMALL 0x1p-28
+#define GREATEST 0x1.fffffffffffffp1023
 /* the smallest normal number; a number of this size times the larger one is normal */
 #define SMALLEST 0x1p-1022
 #define LARGER 0x1p54

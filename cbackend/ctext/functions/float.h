@@ -1,6 +1,7 @@
 /* Functions of float32 and float64 that the C library lacks. */
 #pragma once
-#include "exponential.h"
+#include "remainder.h"
+#define ag_fmod_F ag_fmod_near_F /* as tools read it; vector_forms.py makes the function */
 
 /* a if `set`, else b, without a branch. */
 static inline F ag_chosen_F(b8 set, F a, F b)
@@ -57,26 +58,19 @@ static inline F ag_min_number_F(F a, F b)
 }
 
 /* NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has
-   the sign of b. */
+   the sign of b.  No condition looks at one operand alone: gcc does not vectorize one that is the same in all steps. */
 
-static inline F ag_floor_div_F(F a, F b)
+INLINE F ag_floor_div_F(F a, F b)
 {
-    if (b == 0)
-        return a / b;
-    const F mod = fmod_F(a, b);
-    const F div = (a - mod) / b - (mod != 0 && (b < 0) != (mod < 0));
-    if (div == 0)
-        return copysign_F(0, a / b);
-    const F whole = floor_F(div);
-    return div - whole > (F)0.5 ? whole + 1 : whole;
+    const F mod = ag_fmod_F(a, b), quotient = a / b;
+    const F div = (a - mod) / b - (F)(mod * copysign_F(1, b) < 0);
+    const F whole = floor_F(div), nearest = div - whole > (F)0.5 ? whole + 1 : whole;
+    const F defined = mod != mod && b == 0 ? quotient : nearest;
+    return div == 0 ? copysign_F(0, quotient) : defined;
 }
 
-static inline F ag_mod_F(F a, F b)
+INLINE F ag_mod_F(F a, F b)
 {
-    const F mod = fmod_F(a, b);
-    if (b == 0)
-        return mod;
-    if (mod == 0)
-        return copysign_F(0, b);
-    return (b < 0) != (mod < 0) ? mod + b : mod;
+    const F mod = ag_fmod_F(a, b), moved = mod * copysign_F(1, b) < 0 ? mod + b : mod;
+    return mod == 0 ? copysign_F(0, b) : moved;
 }
