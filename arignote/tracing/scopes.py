@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..record.cached import cached_property
+from ..record.frames import OWN
 from . import statements
 from .rewriting.source import AG, rewritten, tree_of
 
@@ -69,6 +70,11 @@ class Scope:
             value = self.value(name, _MISSING)
             if value is not _MISSING and not name.startswith("__"):
                 yield name, value, _is_data(value)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the function is one of this library, as a gradient is: but for arrays, its variables never change."""
+        return bool(self.functions) and OWN[self.functions[0].__code__.co_filename]
 
     def asks_for(self, builtin: str) -> bool:
         """Whether the function reads this builtin."""

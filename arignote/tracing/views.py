@@ -93,6 +93,8 @@ class Objects:
                 else:
                     require_no_draws(value)
                     self.readings.append(Reading(scope, name, Same(value), ALL_HELD))
+            if scope.is_own:
+                self.readings[known:] = [r for r in self.readings[known:] if has_leaves(r.structure)]
             traced = {r.name for r in self.readings[known:] if has_leaves(r.structure)}
             values = {name: value for name, value in read.items() if name in traced}
             builtins = {name: made for name, made in ASKED.items() if scope.asks_for(name)}

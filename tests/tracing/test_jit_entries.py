@@ -92,6 +92,20 @@ def test_static_arguments_and_variables(monkeypatch):
     np.testing.assert_array_equal(f(x, True), -x * 0.25)
 
 
+def energy(x):
+    return (x * x).sum() * RATE
+
+
+@pytest.mark.parametrize("slope", [ag.grad(energy), ag.jit(ag.grad(energy))])
+def test_gradients_have_entries(slope, monkeypatch):
+    """What a function of this library reads of its own module is not checked at each call; what yours reads is."""
+    x = np.arange(4.0)
+    f = entered(slope, x)
+    np.testing.assert_array_equal(f(x), x)
+    monkeypatch.setitem(globals(), "RATE", 2.0)
+    np.testing.assert_array_equal(f(x), 4 * x)
+
+
 @ag.jit
 def by_length(x):
     return x * 2 if len(x) > 3 else x * 3
