@@ -9,4 +9,5 @@ typedef struct ag_copies {
     const void *(*run_of[5])(const void *x, i64 stride, i64 n, void *copy);
     void (*run_back[5])(void *y, i64 at, i64 stride, i64 n, const void *copy);
     const void *(*widened_in[5])(const void *x, i64 at, i64 stride, i64 n, void *copy);
+    const void *(*packed_in[5])(const void *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, void *copy);
 } ag_copies;

@@ -40,6 +40,8 @@ _ROWS: dict[str, dict[str, Form]] = {
     "widened_in": {"b": call("ag_widened_in_{C}", 5)},
     "run_back": {"biufce": call("ag_run_back_{T}", 5)},
     "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},
+    "packed_in": {"biufce": call("ag_packed_in_{T}", 7)},
+    "packed_out": {"biufce": call("ag_packed_out_{T}", 6)},
     "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
     "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},
     "is_called": {"k": Form("{0}() != 0", Binding.EQUALITY)},

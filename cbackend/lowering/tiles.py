@@ -22,8 +22,8 @@ from ...graph.types import numpy_dtype
 from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.walk import arrays_in, pruned, renamed, substituted
-from .nest import Nest
-from .strips import with_wide_bools
+from .nest import Nest, sizes_of
+from .strips import converts_bytes, with_wide_bools
 
 ROWS_FUNCTION = "rows"
 """The name of the outlined loops over rows."""
@@ -55,9 +55,13 @@ def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     rows = substituted((*nest.at[0], *nest.looped(innermost, depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles: ir.Body = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
-    return whole, ir.If(
-        ir.Local("bool", "whole"), (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles
-    )
+    at_once = (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),)
+    body = (whole, ir.If(ir.Local("bool", "whole"), at_once, in_tiles))
+    if len(tile.moving) < len(tile.operands):
+        return body
+    narrow = _Packed(nest, inner, outer, tile.operands)
+    packed = (*narrow.declared(), *nest.at[0], *nest.looped(narrow.over_tiles(parameters), depth))
+    return (ir.If(narrow.is_narrow(general), packed, body),)
 
 
 class _Tile:
@@ -80,6 +84,11 @@ class _Tile:
     def argument(self, name: str) -> str:
         """Return the argument of a tile's loops for a parameter of the kernel."""
         return self._arguments.get(name, name)
+
+    def declared(self) -> Iterator[ir.Declare]:
+        """Yield the copies of operands."""
+        for k in self.moving:
+            yield ir.Declare(f"{self.nest.operands.array(k)}_copy", self.nest.operands[k].dtype, self.elements)
 
     def _arguments_of(self, k: int) -> Iterator[tuple[str, str]]:
         """Yield the parameters of an operand, and the arguments of a tile's loops for them."""
@@ -121,8 +130,7 @@ class _Tile:
         """Yield the statements before the loops: copies, and the size of a tile."""
         operands, n = self.nest.operands, ir.index(f"n{self.inner}")
         yield ir.Let("whole", ir.every([ir.equal(operands.stride(k, self.inner), ir.ONE) for k in self.moving]))
-        for k in self.moving:
-            yield ir.Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
+        yield from self.declared()
         transposed = [
             ir.ScalarOp("is_transposed", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
@@ -176,3 +184,47 @@ class _Tile:
         unit = self.nest.operands.stride(k, self.inner)
         put = ir.Do(ir.ScalarOp("tile_back", self.nest.operands[k].dtype, self._part(k)))
         return ir.If(ir.ScalarOp("ne", "bool", (unit, ir.ONE)), (put,))
+
+
+class _Packed(_Tile):
+    """Tiles of narrow rows, as those of three channels: packed without gaps, a tile is one row."""
+
+    def is_narrow(self, loop: ir.For) -> ir.Expr:
+        """Return whether rows do not fill a vector, and are many."""
+        fewest, vector = current().limits.short_rows.rows, current().vector
+        lanes = vector // 2 if converts_bytes(loop) else min(vector // max(sizes_of(loop)), fewest)
+        narrow = ir.less(ir.index(f"n{self.inner}"), ir.number(lanes))
+        return ir.every([narrow, ir.less(ir.number(fewest - 1), ir.index(f"n{self.outer}"))])
+
+    def _offset(self, k: int) -> ir.Expr:
+        down = self._stride(k, self.outer)
+        return down if down == ir.ZERO else ir.times(ir.index(f"t{self.outer}"), down)
+
+    def over_tiles(self, parameters: Sequence[str]) -> ir.Body:
+        """Return the loop over tiles; rows that are the same in all tiles are copied before it."""
+        n, at, columns = ir.index(f"n{self.outer}"), ir.index(f"t{self.outer}"), ir.index(f"n{self.inner}")
+        tall = ir.ScalarOp("tile_rows", "int64", (ir.number(self.elements), columns))
+        before: list[ir.Statement] = [ir.Let("tall", ir.smaller(tall, n))]
+        inside: list[ir.Statement] = [
+            ir.Let("rows", ir.smaller(ir.index("tall"), ir.minus(n, at))),
+            ir.Let("elements", ir.times(self.rows, columns)),
+        ]
+        outputs, ends = len(self.nest.operands.outputs), []
+        for k in self.operands:
+            dtype, moves = self.nest.operands[k].dtype, self.outer in self.nest.operands[k].loops
+            *place, down, along, _, _, copy = self._part(k)
+            given = (*place, down, along, self.rows if moves else ir.index("tall"), columns, copy)
+            packed = ("packed_out", (*place, down, along, columns, copy)) if k < outputs else ("packed_in", given)
+            made = ir.ScalarOp(packed[0], dtype, packed[1])
+            pointer = ir.ElementPointer(f"{self.nest.operands.array(k)}_t", dtype, made, ir.ZERO, k >= outputs)
+            (inside if moves else before).append(pointer)
+            if k < outputs:
+                gaps = [ir.ScalarOp("ne", "bool", pair) for pair in ((along, ir.ONE), (down, columns))]
+                ends.append(ir.If(ir.some(gaps), (ir.Do(ir.ScalarOp("tile_back", dtype, given)),)))
+        inside.append(ir.Outlined(ROWS_FUNCTION, tuple(self._packed_argument(name) for name in parameters), ()))
+        return *before, ir.For(at.name, ir.ZERO, n, (*inside, *ends), step=ir.index("tall"))
+
+    def _packed_argument(self, name: str) -> str:
+        found = {f"n{self.outer}": "1", f"n{self.inner}": "elements"}
+        found |= {self.nest.operands.stride(k, self.outer).name: "0" for k in self.moving}
+        return found.get(name) or self.argument(name)

@@ -5,10 +5,40 @@
 #include "../ctext/functions/types.h"
 
 #define AG_TRANSPOSES /* see ag_copy */
+
+/* Copy the first of `rows` narrow rows of small elements by shuffles of 16 bytes, several at a time; return how many. */
+static i64 ag_shuffled(i64 item, const char *x, i64 down, i64 along, i64 rows, i64 columns, char *copy)
+{
+    i64 i = 0;
+#if defined(__SSSE3__) && defined(__GNUC__) && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    typedef char loaded __attribute__((vector_size(16), aligned(1), may_alias));
+    const i64 pitch = down * item, width = columns * item, span = ((columns - 1) * along + 1) * item;
+    if (along < 0 || pitch <= 0 || 2 * width > 16 || pitch + span > 16) return 0;
+    union {
+        bytes v;
+        char lane[16];
+    } from = {{0}};
+    i64 each = 0;
+    for (i64 to = 0; to + width <= 16 && each * pitch + span <= 16; each++)
+        for (i64 j = 0; j < columns; j++)
+            for (i64 k = 0; k < item; k++) from.lane[to++] = (char)(each * pitch + j * along * item + k);
+    const i64 read = (rows - 1) * pitch + span, written = rows * width; /* nothing behind them is touched */
+    for (; i * pitch + 16 <= read && i * width + 16 <= written; i += each)
+        *(loaded *)(copy + i * width) = __builtin_ia32_pshufb128(*(const loaded *)(x + i * pitch), from.v);
+#else
+    (void)item, (void)x, (void)down, (void)along, (void)rows, (void)columns, (void)copy;
+#endif
+    return i;
+}
+
 #define JOINED(a, b) a##b
 #define OF_BYTES(name, bytes) JOINED(name, bytes)
 #define ag_tile_in_E OF_BYTES(tile_in_, BYTES)
 #define ag_tile_out_E OF_BYTES(tile_out_, BYTES)
+#define ag_packed_E OF_BYTES(packed_, BYTES)
+#define ag_packed_in_E OF_BYTES(packed_in_, BYTES)
+#define ag_packed_out_E OF_BYTES(packed_out_, BYTES)
 #define ag_tile_back_E OF_BYTES(tile_back_, BYTES)
 #define ag_run_of_E OF_BYTES(run_of_, BYTES)
 #define ag_run_in_E OF_BYTES(run_in_, BYTES)
@@ -56,5 +86,5 @@
 
 static const ag_copies copies = {
     OF_EACH_SIZE(tile_in),  OF_EACH_SIZE(tile_back),  OF_EACH_SIZE(run_of),
-    OF_EACH_SIZE(run_back), OF_EACH_SIZE(widened_in),
+    OF_EACH_SIZE(run_back), OF_EACH_SIZE(widened_in), OF_EACH_SIZE(packed_in),
 };

@@ -168,25 +168,25 @@ __attribute__((simd("notinbranch"), const, visibility("hidden"))) f64 ag_sin_f64
 static __attribute__((used)) f64 ag_sin_alone_f64(f64 x) __asm__("ag_sin_f64");
 static f64 ag_sin_alone_f64(f64 x)
 {
-    const f64 a = fabs(x);
-    return a >= 0x1p30 && a < __builtin_inf() ? ag_sin_far_f64(x) : ag_sin_near_f64(x);
+    const f64 size = fabs(x);
+    return size >= 0x1p30 && size < __builtin_inf() ? ag_sin_far_f64(x) : ag_sin_near_f64(x);
 }
 #if 1
 typedef f64 ag_sin_b_f64 __attribute__((vector_size(2 * sizeof(f64))));
 static __attribute__((noinline, cold)) ag_sin_b_f64 ag_sin_far_b_f64(ag_sin_b_f64 x)
 {
-    union { ag_sin_b_f64 v; f64 lane[2]; } y = {x};
-    for (i32 k = 0; k < 2; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    union { ag_sin_b_f64 v; f64 lane[2]; } in_x = {x}, y;
+    for (i32 k = 0; k < 2; k++) y.lane[k] = ag_sin_alone_f64(in_x.lane[k]);
     return y.v;
 }
 static __attribute__((used)) ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x) __asm__("_ZGVbN2v_ag_sin_f64");
 static ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x)
 {
-    union { ag_sin_b_f64 v; f64 lane[2]; } in = {x}, size, near;
+    union { ag_sin_b_f64 v; f64 lane[2]; } in_x = {x}, size, near;
     #pragma omp simd simdlen(2)
     for (i32 k = 0; k < 2; k++) {
-        near.lane[k] = ag_sin_near_f64(in.lane[k]);
-        size.lane[k] = fabs(in.lane[k]);
+        near.lane[k] = ag_sin_near_f64(in_x.lane[k]);
+        size.lane[k] = fabs(in_x.lane[k]);
     }
     const ag_sin_b_f64 y = near.v; /* read here it never leaves its register */
     const i32 far = __builtin_ia32_movmskpd((ag_sin_b_f64)(size.v >= 0x1p30));
@@ -197,18 +197,18 @@ static ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x)
 typedef f64 ag_sin_c_f64 __attribute__((vector_size(4 * sizeof(f64))));
 static __attribute__((noinline, cold)) ag_sin_c_f64 ag_sin_far_c_f64(ag_sin_c_f64 x)
 {
-    union { ag_sin_c_f64 v; f64 lane[4]; } y = {x};
-    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    union { ag_sin_c_f64 v; f64 lane[4]; } in_x = {x}, y;
+    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(in_x.lane[k]);
     return y.v;
 }
 static __attribute__((used)) ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x) __asm__("_ZGVcN4v_ag_sin_f64");
 static ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x)
 {
-    union { ag_sin_c_f64 v; f64 lane[4]; } in = {x}, size, near;
+    union { ag_sin_c_f64 v; f64 lane[4]; } in_x = {x}, size, near;
     #pragma omp simd simdlen(4)
     for (i32 k = 0; k < 4; k++) {
-        near.lane[k] = ag_sin_near_f64(in.lane[k]);
-        size.lane[k] = fabs(in.lane[k]);
+        near.lane[k] = ag_sin_near_f64(in_x.lane[k]);
+        size.lane[k] = fabs(in_x.lane[k]);
     }
     const ag_sin_c_f64 y = near.v; /* read here it never leaves its register */
     const i32 far = __builtin_ia32_movmskpd256((ag_sin_c_f64)(size.v >= 0x1p30));
@@ -219,18 +219,18 @@ static ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x)
 typedef f64 ag_sin_d_f64 __attribute__((vector_size(4 * sizeof(f64))));
 static __attribute__((noinline, cold)) ag_sin_d_f64 ag_sin_far_d_f64(ag_sin_d_f64 x)
 {
-    union { ag_sin_d_f64 v; f64 lane[4]; } y = {x};
-    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    union { ag_sin_d_f64 v; f64 lane[4]; } in_x = {x}, y;
+    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(in_x.lane[k]);
     return y.v;
 }
 static __attribute__((used)) ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x) __asm__("_ZGVdN4v_ag_sin_f64");
 static ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x)
 {
-    union { ag_sin_d_f64 v; f64 lane[4]; } in = {x}, size, near;
+    union { ag_sin_d_f64 v; f64 lane[4]; } in_x = {x}, size, near;
     #pragma omp simd simdlen(4)
     for (i32 k = 0; k < 4; k++) {
-        near.lane[k] = ag_sin_near_f64(in.lane[k]);
-        size.lane[k] = fabs(in.lane[k]);
+        near.lane[k] = ag_sin_near_f64(in_x.lane[k]);
+        size.lane[k] = fabs(in_x.lane[k]);
     }
     const ag_sin_d_f64 y = near.v; /* read here it never leaves its register */
     const i32 far = __builtin_ia32_movmskpd256((ag_sin_d_f64)(size.v >= 0x1p30));
@@ -241,18 +241,18 @@ static ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x)
 typedef f64 ag_sin_e_f64 __attribute__((vector_size(8 * sizeof(f64))));
 static __attribute__((noinline, cold)) ag_sin_e_f64 ag_sin_far_e_f64(ag_sin_e_f64 x)
 {
-    union { ag_sin_e_f64 v; f64 lane[8]; } y = {x};
-    for (i32 k = 0; k < 8; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    union { ag_sin_e_f64 v; f64 lane[8]; } in_x = {x}, y;
+    for (i32 k = 0; k < 8; k++) y.lane[k] = ag_sin_alone_f64(in_x.lane[k]);
     return y.v;
 }
 static __attribute__((used)) ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x) __asm__("_ZGVeN8v_ag_sin_f64");
 static ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x)
 {
-    union { ag_sin_e_f64 v; f64 lane[8]; } in = {x}, size, near;
+    union { ag_sin_e_f64 v; f64 lane[8]; } in_x = {x}, size, near;
     #pragma omp simd simdlen(8)
     for (i32 k = 0; k < 8; k++) {
-        near.lane[k] = ag_sin_near_f64(in.lane[k]);
-        size.lane[k] = fabs(in.lane[k]);
+        near.lane[k] = ag_sin_near_f64(in_x.lane[k]);
+        size.lane[k] = fabs(in_x.lane[k]);
     }
     const ag_sin_e_f64 y = near.v; /* read here it never leaves its register */
     const i32 far = __builtin_ia32_cmppd512_mask(size.v, 0x1p30 - (ag_sin_e_f64){0}, 29, -1, 4);
@@ -263,14 +263,15 @@ static ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x)
 static __attribute__((noinline)) f64 ag_sin_rare_f64(f64 x) { return ag_sin_far_f64(x); }
 static inline __attribute__((always_inline)) f64 ag_sin_f64(f64 x)
 {
-    const f64 a = fabs(x);
-    return __builtin_expect(a >= 0x1p30 && a < __builtin_inf(), 0) ? ag_sin_rare_f64(x) : ag_sin_near_f64(x);
+    const f64 size = fabs(x);
+    return __builtin_expect(size >= 0x1p30 && size < __builtin_inf(), 0) ? ag_sin_rare_f64(x) : ag_sin_near_f64(x);
 }
 #else
 static inline __attribute__((always_inline)) f64 ag_sin_f64(f64 x)
 {
-    const f64 a = fabs(x), near = ag_sin_near_f64(x), far = ag_sin_far_f64(x);
-    return a >= 0x1p30 && a < __builtin_inf() ? far : near;
+    const f64 size = fabs(x);
+    const f64 near = ag_sin_near_f64(x), far = ag_sin_far_f64(x);
+    return size >= 0x1p30 && size < __builtin_inf() ? far : near;
 }
 #endif
 
@@ -320,10 +321,52 @@ __attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x,
     return copy;
 }
 
+/* A copy of narrow rows, one behind the other. */
+static inline __attribute__((always_inline)) void ag_packed_f64(const f64 *x, i64 down, i64 along, i64 rows, i64 columns, f64 *copy)
+{
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) copy[i * columns + j] = x[i * down + j * along];
+}
+
+/* Narrow rows of x from `at` on, one behind the other: where they lie if there are no gaps, else copied. */
+__attribute__((noinline, unused)) static const f64 *ag_packed_in_f64(const f64 *x, i64 at, i64 down, i64 along,
+                                                                     i64 rows, i64 columns, f64 *copy)
+{
+    x += at;
+    if (along == 1 && down == columns) return x;
+    if (down == 0 && rows > 1) { /* equal rows: copy twice as many each time */
+        const i64 count = rows * columns;
+        ag_packed_f64(x, 0, along, 1, columns, copy);
+        for (i64 done = columns; done < count; done *= 2)
+            __builtin_memcpy(copy + done, copy, (done < count - done ? done : count - done) * sizeof(f64));
+        return copy;
+    }
+    f64 *to = copy;
+#ifdef AG_TRANSPOSES
+    const i64 done = ag_shuffled(sizeof(f64), (const char *)x, down, along, rows, columns, (char *)copy);
+    x += done * down, to += done * columns, rows -= done;
+#endif
+    if (columns == 2)
+        ag_packed_f64(x, down, along, rows, 2, to);
+    else if (columns == 3)
+        ag_packed_f64(x, down, along, rows, 3, to);
+    else if (columns == 4)
+        ag_packed_f64(x, down, along, rows, 4, to);
+    else
+        ag_packed_f64(x, down, along, rows, columns, to);
+    return copy;
+}
+
 /* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
 static inline f64 *ag_tile_out_f64(f64 *y, i64 at, i64 along, f64 *copy)
 {
     return along == 1 ? y + at : copy;
+}
+
+/* The same for narrow rows. */
+static inline f64 *ag_packed_out_f64(f64 *y, i64 at, i64 down, i64 along, i64 columns, f64 *copy)
+{
+    return along == 1 && down == columns ? y + at : copy;
 }
 
 /* Write the results in `copy` to their place. */
@@ -336,7 +379,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_153fa079957db3b9_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
+static void k_c009c3fc3908527a_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
     i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     (void)y0_s1;
@@ -361,7 +404,7 @@ static void k_153fa079957db3b9_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_153fa079957db3b9(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_c009c3fc3908527a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -374,29 +417,47 @@ static void k_153fa079957db3b9(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
         n1 = n0 * n1;
         n0 = 1;
     }
-    const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
-    if (whole) {
-        k_153fa079957db3b9_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
-    } else {
+    if (n1 < 8 && 15 < n0) {
         f64 y0_copy[1024];
         f64 x0_copy[1024];
         f64 x1_copy[1024];
-        const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
-        const i64 wide = transposed ? 64 : 1024;
-        const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+        const i64 tall = ag_tile_rows(1024, n1) < n0 ? ag_tile_rows(1024, n1) : n0;
         for (i64 t0 = 0; t0 < n0; t0 += tall) {
             const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
-            for (i64 t1 = 0; t1 < n1; t1 += wide) {
-                const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
-                f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
-                const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
-                const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
-                const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
-                const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
-                const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-                k_153fa079957db3b9_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
-                if (y0_s1 != 1) {
-                    ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
+            const i64 elements = rows * n1;
+            f64 *y0_t = ag_packed_out_f64(y0, t0 * y0_s0, y0_s0, y0_s1, n1, y0_copy);
+            const f64 *x0_t = ag_packed_in_f64(x0, t0 * x0_s0, x0_s0, x0_s1, rows, n1, x0_copy);
+            const f64 *x1_t = ag_packed_in_f64(x1, t0 * x1_s0, x1_s0, x1_s1, rows, n1, x1_copy);
+            k_c009c3fc3908527a_rows(1, elements, y0_t, 0, 1, x0_t, 0, 1, x1_t, 0, 1);
+            if (y0_s1 != 1 || y0_s0 != n1) {
+                ag_tile_back_f64(y0, t0 * y0_s0, y0_s0, y0_s1, rows, n1, y0_copy);
+            }
+        }
+    } else {
+        const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
+        if (whole) {
+            k_c009c3fc3908527a_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+        } else {
+            f64 y0_copy[1024];
+            f64 x0_copy[1024];
+            f64 x1_copy[1024];
+            const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
+            const i64 wide = transposed ? 64 : 1024;
+            const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+            for (i64 t0 = 0; t0 < n0; t0 += tall) {
+                const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+                for (i64 t1 = 0; t1 < n1; t1 += wide) {
+                    const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+                    f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+                    const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+                    const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
+                    const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
+                    const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
+                    const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
+                    k_c009c3fc3908527a_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
+                    if (y0_s1 != 1) {
+                        ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
+                    }
                 }
             }
         }

@@ -115,10 +115,88 @@ __attribute__((noinline, unused)) static const f32 *ag_tile_in_f32(const f32 *x,
     return copy;
 }
 
+/* A copy of narrow rows, one behind the other. */
+static inline __attribute__((always_inline)) void ag_packed_b8(const u8 *x, i64 down, i64 along, i64 rows, i64 columns, u8 *copy)
+{
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) copy[i * columns + j] = x[i * down + j * along];
+}
+
+/* A copy of narrow rows, one behind the other. */
+static inline __attribute__((always_inline)) void ag_packed_f32(const f32 *x, i64 down, i64 along, i64 rows, i64 columns, f32 *copy)
+{
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) copy[i * columns + j] = x[i * down + j * along];
+}
+
+/* Narrow rows of x from `at` on, one behind the other: where they lie if there are no gaps, else copied. */
+__attribute__((noinline, unused)) static const u8 *ag_packed_in_b8(const u8 *x, i64 at, i64 down, i64 along,
+                                                                     i64 rows, i64 columns, u8 *copy)
+{
+    x += at;
+    if (along == 1 && down == columns) return x;
+    if (down == 0 && rows > 1) { /* equal rows: copy twice as many each time */
+        const i64 count = rows * columns;
+        ag_packed_b8(x, 0, along, 1, columns, copy);
+        for (i64 done = columns; done < count; done *= 2)
+            __builtin_memcpy(copy + done, copy, (done < count - done ? done : count - done) * sizeof(u8));
+        return copy;
+    }
+    u8 *to = copy;
+#ifdef AG_TRANSPOSES
+    const i64 done = ag_shuffled(sizeof(u8), (const char *)x, down, along, rows, columns, (char *)copy);
+    x += done * down, to += done * columns, rows -= done;
+#endif
+    if (columns == 2)
+        ag_packed_b8(x, down, along, rows, 2, to);
+    else if (columns == 3)
+        ag_packed_b8(x, down, along, rows, 3, to);
+    else if (columns == 4)
+        ag_packed_b8(x, down, along, rows, 4, to);
+    else
+        ag_packed_b8(x, down, along, rows, columns, to);
+    return copy;
+}
+
+/* Narrow rows of x from `at` on, one behind the other: where they lie if there are no gaps, else copied. */
+__attribute__((noinline, unused)) static const f32 *ag_packed_in_f32(const f32 *x, i64 at, i64 down, i64 along,
+                                                                     i64 rows, i64 columns, f32 *copy)
+{
+    x += at;
+    if (along == 1 && down == columns) return x;
+    if (down == 0 && rows > 1) { /* equal rows: copy twice as many each time */
+        const i64 count = rows * columns;
+        ag_packed_f32(x, 0, along, 1, columns, copy);
+        for (i64 done = columns; done < count; done *= 2)
+            __builtin_memcpy(copy + done, copy, (done < count - done ? done : count - done) * sizeof(f32));
+        return copy;
+    }
+    f32 *to = copy;
+#ifdef AG_TRANSPOSES
+    const i64 done = ag_shuffled(sizeof(f32), (const char *)x, down, along, rows, columns, (char *)copy);
+    x += done * down, to += done * columns, rows -= done;
+#endif
+    if (columns == 2)
+        ag_packed_f32(x, down, along, rows, 2, to);
+    else if (columns == 3)
+        ag_packed_f32(x, down, along, rows, 3, to);
+    else if (columns == 4)
+        ag_packed_f32(x, down, along, rows, 4, to);
+    else
+        ag_packed_f32(x, down, along, rows, columns, to);
+    return copy;
+}
+
 /* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
 static inline f32 *ag_tile_out_f32(f32 *y, i64 at, i64 along, f32 *copy)
 {
     return along == 1 ? y + at : copy;
+}
+
+/* The same for narrow rows. */
+static inline f32 *ag_packed_out_f32(f32 *y, i64 at, i64 down, i64 along, i64 columns, f32 *copy)
+{
+    return along == 1 && down == columns ? y + at : copy;
 }
 
 /* Write the results in `copy` to their place. */
@@ -131,7 +209,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f32(f32 *y, i64 at, i
 }
 
 /* y0 = switch(x0, x1, x2) + x0 */
-static void k_166213e423dcd7ea_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0,
+static void k_f32ff2641b80745e_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
 {
     (void)y0_s1;
@@ -155,34 +233,54 @@ static void k_166213e423dcd7ea_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_166213e423dcd7ea(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0, i64 x0_s1,
+static void k_f32ff2641b80745e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
 {
-    const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1 && x2_s1 == 1;
-    if (whole) {
-        k_166213e423dcd7ea_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1, x2, x2_s1);
-    } else {
+    if (n1 < 16 && 15 < n0) {
         f32 y0_copy[1024];
         u8 x0_copy[1024];
         f32 x1_copy[1024];
         f32 x2_copy[1024];
-        const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
-        const i64 wide = transposed ? 64 : 1024;
-        const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+        const i64 tall = ag_tile_rows(1024, n1) < n0 ? ag_tile_rows(1024, n1) : n0;
+        const f32 *x2_t = ag_packed_in_f32(x2, 0, 0, x2_s1, tall, n1, x2_copy);
         for (i64 t0 = 0; t0 < n0; t0 += tall) {
             const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
-            for (i64 t1 = 0; t1 < n1; t1 += wide) {
-                const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
-                f32 *y0_t = ag_tile_out_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
-                const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
-                const u8 *x0_t = ag_tile_in_b8(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
-                const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
-                const f32 *x1_t = ag_tile_in_f32(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
-                const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-                const f32 *x2_t = ag_tile_in_f32(x2, t1 * x2_s1, 0, x2_s1, 1, columns, x2_copy);
-                k_166213e423dcd7ea_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1, x2_t, 1);
-                if (y0_s1 != 1) {
-                    ag_tile_back_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
+            const i64 elements = rows * n1;
+            f32 *y0_t = ag_packed_out_f32(y0, t0 * y0_s0, y0_s0, y0_s1, n1, y0_copy);
+            const u8 *x0_t = ag_packed_in_b8(x0, t0 * x0_s0, x0_s0, x0_s1, rows, n1, x0_copy);
+            const f32 *x1_t = ag_packed_in_f32(x1, t0 * x1_s0, x1_s0, x1_s1, rows, n1, x1_copy);
+            k_f32ff2641b80745e_rows(1, elements, y0_t, 0, 1, x0_t, 0, 1, x1_t, 0, 1, x2_t, 1);
+            if (y0_s1 != 1 || y0_s0 != n1) {
+                ag_tile_back_f32(y0, t0 * y0_s0, y0_s0, y0_s1, rows, n1, y0_copy);
+            }
+        }
+    } else {
+        const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1 && x2_s1 == 1;
+        if (whole) {
+            k_f32ff2641b80745e_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1, x2, x2_s1);
+        } else {
+            f32 y0_copy[1024];
+            u8 x0_copy[1024];
+            f32 x1_copy[1024];
+            f32 x2_copy[1024];
+            const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
+            const i64 wide = transposed ? 64 : 1024;
+            const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+            for (i64 t0 = 0; t0 < n0; t0 += tall) {
+                const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+                for (i64 t1 = 0; t1 < n1; t1 += wide) {
+                    const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+                    f32 *y0_t = ag_tile_out_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+                    const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+                    const u8 *x0_t = ag_tile_in_b8(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
+                    const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
+                    const f32 *x1_t = ag_tile_in_f32(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
+                    const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
+                    const f32 *x2_t = ag_tile_in_f32(x2, t1 * x2_s1, 0, x2_s1, 1, columns, x2_copy);
+                    k_f32ff2641b80745e_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1, x2_t, 1);
+                    if (y0_s1 != 1) {
+                        ag_tile_back_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
+                    }
                 }
             }
         }

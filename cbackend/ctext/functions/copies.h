@@ -50,10 +50,52 @@ __attribute__((noinline, unused)) static const S *ag_tile_in_E(const S *x, i64 a
     return copy;
 }
 
+/* A copy of narrow rows, one behind the other. */
+static inline __attribute__((always_inline)) void ag_packed_E(const S *x, i64 down, i64 along, i64 rows, i64 columns, S *copy)
+{
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) copy[i * columns + j] = x[i * down + j * along];
+}
+
+/* Narrow rows of x from `at` on, one behind the other: where they lie if there are no gaps, else copied. */
+__attribute__((noinline, unused)) static const S *ag_packed_in_E(const S *x, i64 at, i64 down, i64 along,
+                                                                     i64 rows, i64 columns, S *copy)
+{
+    x += at;
+    if (along == 1 && down == columns) return x;
+    if (down == 0 && rows > 1) { /* equal rows: copy twice as many each time */
+        const i64 count = rows * columns;
+        ag_packed_E(x, 0, along, 1, columns, copy);
+        for (i64 done = columns; done < count; done *= 2)
+            __builtin_memcpy(copy + done, copy, (done < count - done ? done : count - done) * sizeof(S));
+        return copy;
+    }
+    S *to = copy;
+#ifdef AG_TRANSPOSES
+    const i64 done = ag_shuffled(sizeof(S), (const char *)x, down, along, rows, columns, (char *)copy);
+    x += done * down, to += done * columns, rows -= done;
+#endif
+    if (columns == 2)
+        ag_packed_E(x, down, along, rows, 2, to);
+    else if (columns == 3)
+        ag_packed_E(x, down, along, rows, 3, to);
+    else if (columns == 4)
+        ag_packed_E(x, down, along, rows, 4, to);
+    else
+        ag_packed_E(x, down, along, rows, columns, to);
+    return copy;
+}
+
 /* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
 static inline S *ag_tile_out_E(S *y, i64 at, i64 along, S *copy)
 {
     return along == 1 ? y + at : copy;
+}
+
+/* The same for narrow rows. */
+static inline S *ag_packed_out_E(S *y, i64 at, i64 down, i64 along, i64 columns, S *copy)
+{
+    return along == 1 && down == columns ? y + at : copy;
 }
 
 /* Write the results in `copy` to their place. */
