@@ -1,10 +1,11 @@
 """Networks of PyTorch under Arignote, eager mode, inductor, ONNX Runtime and OpenVINO.
 
-    python -m benchmarks.pytorch [--networks resnet18 bert] [--backends eager inductor] [--rounds 7] [--calls 5]
+    python -m benchmarks.pytorch [--networks resnet18 bert] [--backends eager inductor] [--rounds 7] [--one-core]
 
 Parameters are frozen.  Each network and backend is a process of its own with empty caches.  The processes of a network
 take turns, round by round, and the quickest round counts.  A line has the milliseconds of a call, and the processor
 seconds of the first call: ours and inductor's with PyTorch's capture, the others' with the export to ONNX.
+With `--one-core` the processes run on one core, and their processor time counts: for a machine with other work.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ PAUSE = 0.25
 class Worker:
     """A process that runs one network by one backend.  `error`: why it does not."""
 
-    def __init__(self, network: str, backend: str, folder: str) -> None:
+    def __init__(self, network: str, backend: str, folder: str, options: list[str]) -> None:
         environment = {**os.environ, "ARIGNOTE_CACHE": folder, "TORCHINDUCTOR_CACHE_DIR": folder}
         self._errors = Path(folder, "errors")
         with self._errors.open("w") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.pytorch_networks", network, backend], env=environment, text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=Path(__file__).parents[1],
+                [sys.executable, "-m", "benchmarks.pytorch_networks", network, backend, *options],
+                env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                cwd=Path(__file__).parents[1],
             )  # fmt: skip
         line = self._line()
         self.error = "" if line else (self._errors.read_text().strip().splitlines() or ["it died"])[-1][:120]
@@ -61,13 +63,13 @@ class Worker:
         self._process.communicate()
 
 
-def measure(network: str, backends: list[str], rounds: int, calls: int) -> dict[str, Worker]:
+def measure(network: str, backends: list[str], rounds: int, calls: int, options: list[str]) -> dict[str, Worker]:
     """Return the workers of one network, ended.  Raises ValueError for results that differ."""
     found: dict[str, Worker] = {}
     with tempfile.TemporaryDirectory() as folder:
         for backend in backends:
             os.mkdir(f"{folder}/{backend}")
-            found[backend] = Worker(network, backend, f"{folder}/{backend}")
+            found[backend] = Worker(network, backend, f"{folder}/{backend}", options)
         running = [w for w in found.values() if not w.error]
         for _ in range(rounds):
             for worker in running:
@@ -86,11 +88,13 @@ def main() -> None:
     parser.add_argument("--backends", nargs="*", default=list(BACKENDS), choices=list(BACKENDS), metavar="BACKEND")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=5, help="calls of a round")
+    parser.add_argument("--one-core", action="store_true", help="processor time on one core")
     chosen = parser.parse_args()
+    options = ["--one-core"] if chosen.one_core else []
     backends = [OURS, *(b for b in chosen.backends if b != OURS)]
     ratios: dict[str, list[float]] = {}
     for network in chosen.networks:
-        found = measure(network, backends, chosen.rounds, chosen.calls)
+        found = measure(network, backends, chosen.rounds, chosen.calls, options)
         print(f"{network} (load {os.getloadavg()[0]:.1f})")
         for backend, worker in found.items():
             print(f"  {backend:12} {_described(worker)}", flush=True)
