@@ -124,7 +124,7 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
         raise TypeError("from_torch: a module needs example_inputs, a tuple of its arguments")
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs or ())
     try:
-        return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
+        return _program_of(source, given, dict(kwargs or {}), dynamic_shapes)
     except GuardOnDataDependentSymNode as error:
         reason = str(error).partition(".  ")[0].splitlines()[0]
         raise ConversionError(
@@ -139,6 +139,16 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
             f"from_torch: torch.export cannot trace {type(source).__name__}{_place(error)}: {reason}; "
             "if the module runs with these arguments, use torch.compile"
         ) from error
+
+
+def _program_of(module: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any) -> Any:
+    """Return the program of `torch.export`, without Dynamo if possible: PyTorch 2.6 exports recurrent layers by it."""
+    try:
+        return torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+    except ValueError as error:
+        if "_flat_weights" not in str(error):
+            raise
+        return torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
 
 
 def _place(error: Exception) -> str:

@@ -15,6 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+from torch_versions import IS_OLDEST, keeps_checks  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote import ops as T  # noqa: E402
@@ -121,8 +122,9 @@ def test_ops_mean_what_pytorch_means() -> None:
     for got, want in zip(model(*args), Ops()(*args), strict=True):
         assert got.dtype == want.dtype and got.shape == want.shape
         torch.testing.assert_close(got, want, equal_nan=True, rtol=1e-4, atol=1e-5)
-    assert [line.partition(".default")[0] for line in model.remarks] == ["aten._linalg_eigh"]
-    with pytest.raises(ConversionError, match=r"_linalg_eigh.*no converter"):
+    unchecked = [] if keeps_checks() else ["aten.linalg_inv_ex"]
+    assert [line.partition(".default")[0] for line in model.remarks] == [*unchecked, "aten._linalg_eigh"]
+    with pytest.raises(ConversionError, match=r"(_linalg_eigh|linalg_inv_ex).*no converter"):
         ag.from_torch(torch.export.export(Ops(), args), strict=True)
 
 
@@ -272,7 +274,7 @@ def test_what_arrays_do_not_hold_runs_in_pytorch_with_a_remark() -> None:
         zero(torch.tensor([3]), torch.tensor([0]))
     assert zero(torch.tensor([3]), torch.tensor([-2])).item() == -2
     singular = torch.compile(torch.linalg.inv, backend=arignote)
-    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+    with pytest.raises(np.linalg.LinAlgError, match="Singular") if keeps_checks() else contextlib.nullcontext():
         singular(torch.zeros(2, 2))
     with pytest.raises(TypeError, match="expected a module, an ExportedProgram"):
         ag.from_torch(3)
@@ -313,14 +315,16 @@ class Sparse(torch.nn.Module):
 def test_modules_beyond_arrays_run_in_pytorch_or_are_refused_in_one_line() -> None:
     x, linear = torch.ones(3, 3), torch.nn.Linear(3, 3)
     half = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.GELU(), torch.nn.LayerNorm(3)).half()
+    casting = r"torch\.export cannot trace Casting \(.*test_torch\.py:\d+\): RuntimeError: .*use torch\.com"
     cases = (
         (Deciding(), x, r"Deciding decides by a value that only a call knows \(.*test_torch\.py:\d+\).*use torch"),
         (copy.deepcopy(linear).bfloat16(), x.bfloat16(), "the parameter weight: no array holds torch.bfloat16; co"),
-        (Casting(), x, r"torch\.export cannot trace Casting \(.*test_torch\.py:\d+\): RuntimeError: .*use torch\.com"),
+        (Casting(), x, None if IS_OLDEST else casting),
         (Sparse(), x, r"the buffer m: its layout is torch\.sparse_coo"),
         (Quantizing(), x, r"quantize_per_tensor.*test_torch\.py.*its result is a quantized tensor"),
         (half, x.half(), None),
     )
+    cases = tuple(case for case in cases if not (IS_OLDEST and isinstance(case[0], Quantizing)))  # it exports none
     for module, given, message in cases:
         torch._dynamo.reset()
         with torch.no_grad():
