@@ -1,9 +1,10 @@
 """Networks of others with random weights, computed by us and by PyTorch.
 
-python tests/lib/frontends/torch_networks.py [NAME ...] [--write PAGE]
+python tests/lib/frontends/torch_networks.py [NAME ...] [--compile] [--write PAGE]
 
-A name stands for all networks whose names begin with it.  `--write` puts the results into the table of a page of the
-documentation; networks that are not run keep their rows.
+A name stands for all networks whose names begin with it.  `--compile` takes the way of `torch.compile` with frozen
+parameters instead of `ag.from_torch`.  `--write` puts the results into the table of a page of the documentation;
+networks that are not run keep their rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from torch_zoo import TABLE, Network
 
 from arignote import from_torch
 from arignote.frontends.torch import ConversionError
-from arignote.frontends.torch.backend import arignote
+from arignote.frontends.torch.backend import arignote, graphs
 
 NEAR = 1e-4
 """The largest difference, in units of the largest value."""
@@ -50,9 +51,10 @@ class Result(NamedTuple):
         return not self.error and self.away <= NEAR
 
 
-def difference(network: Network, **options: Any) -> tuple[float, tuple[str, ...]]:
+def difference(network: Network, by_compile: bool = False, **options: Any) -> tuple[float, tuple[str, ...]]:
     """Return the largest difference, in units of the largest value, and the remarks on ops that PyTorch runs.
 
+    `by_compile`: the network runs by `torch.compile` with frozen parameters, else by `from_torch` with `options`.
     Raises AssertionError for a network whose results hardly depend on its input.
     """
     module, args, named = network
@@ -64,8 +66,13 @@ def difference(network: Network, **options: Any) -> tuple[float, tuple[str, ...]
         others = _leaves(module, *pytree.tree_map(_another, (args, named)))
         moved = max((away(a, b) for a, b in zip(others, wanted, strict=True) if a.shape == b.shape), default=math.inf)
         assert moved >= MOVED, f"another input changes the results by {moved:.0e} of the largest value"
-        made, remarks = _compiled(module, args, named, options)
+        if by_compile:
+            torch._dynamo.reset()
+            made, remarks = torch.compile(module, backend=arignote, options={"freeze": True}), ()
+        else:
+            made, remarks = _compiled(module, args, named, options)
         found = _leaves(made, args, named)
+        remarks = tuple(line for g in graphs() for line in g.remarks) if by_compile else remarks
     return max((away(a, b) for a, b in zip(found, wanted, strict=True)), default=0.0), remarks
 
 
@@ -135,13 +142,13 @@ def away(found: torch.Tensor, wanted: torch.Tensor) -> float:
     return float(near)
 
 
-def result(name: str) -> Result:
-    """Return the result of one network."""
+def result(name: str, by_compile: bool = False) -> Result:
+    """Return the result of one network; the arguments are those of `difference`."""
     torch.manual_seed(0)
     network = TABLE[name]()
     start = time.process_time()
     try:
-        away, remarks = difference(network)
+        away, remarks = difference(network, by_compile)
     except Exception as error:
         return Result(math.inf, error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
     finally:
@@ -178,6 +185,7 @@ def page(text: str, found: Mapping[str, Result]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--compile", action="store_true", help="by torch.compile")
     parser.add_argument("--write", metavar="PAGE", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -185,7 +193,7 @@ def main() -> None:
     found: dict[str, Result] = {}
     for name in chosen:
         try:
-            found[name] = result(name)
+            found[name] = result(name, given.compile)
         except (ImportError, RuntimeError, TypeError, ValueError, AttributeError) as error:  # no such network here
             print(f"{name}: NOT MADE: {type(error).__name__}: {str(error)[:200]}", flush=True)
             continue
