@@ -157,7 +157,8 @@ class BfloatConvolution(Windowed, Lowered):
         outputs, channels, *kernel = self.weights
         each, size, found = outputs // self.groups, self.size, []
         at_once = 2 * self.tile_words or size
-        numbers, nothing = np.arange(int(np.prod(self.weights))).reshape(outputs, channels, *kernel), int(np.prod(self.weights))
+        nothing = int(np.prod(self.weights))
+        numbers = np.arange(nothing).reshape(outputs, channels, *kernel)
         blocks = -(-each // size)
         if self.tile_words == GROUP_WORDS:
             blocks, stored = 1, size

@@ -83,7 +83,8 @@ def pairs_case(
 ):  # fmt: skip
     """A convolution of pairs; by default with the panels of this machine."""
     panel = panel or current().panel or 2
-    return BfloatConvolution(stride, dilation, padding, size, panel, (outputs, channels, *kernel), groups, own, tile_words)
+    weights = (outputs, channels, *kernel)
+    return BfloatConvolution(stride, dilation, padding, size, panel, weights, groups, own, tile_words)
 
 
 def own_case(size, channels, kernel, around=0, **given):

@@ -116,8 +116,8 @@ def convolved(p: Planner, node: Apply, low: Array | None = None, high: Array | N
     kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed(weights, in_blocks) else Kind.DENSE
     kind = Kind.WITHIN if op.is_within(weights, in_blocks) else kind
     fields |= {
-        "kind": int(kind), "tile_words": 0, "groups": op.groups, "outputs": weights[0] // op.groups, "shuffle": op.shuffle,
-        "kernel": weights[2:], "stride": op.stride, "dilation": op.dilation,
+        "kind": int(kind), "tile_words": 0, "groups": op.groups, "outputs": weights[0] // op.groups,
+        "shuffle": op.shuffle, "kernel": weights[2:], "stride": op.stride, "dilation": op.dilation,
     }  # fmt: skip
     if not op.weights:
         fields |= {"w_strides": w.strides, "room": p.fresh(x.dtype, weights)}
@@ -139,11 +139,11 @@ def of_words(p: Planner, node: Apply, low: Array | None = None, high: Array | No
     p.guard("equal", x.lengths[1], blocks_of_x, failure=Outcome.LENGTHS, axis=1)
     counts, blocks = counts_in_blocks(p, op, x, kernel), -(-outputs // op.size)
     fields = {
-        "images": x.lengths[0], "channels": op.size if mixes else channels, "block": op.size if in_blocks else 1, "blocks": blocks,
-        "out_block": op.size, "panel": op.panel, "lengths": x.lengths[2:4],
+        "images": x.lengths[0], "channels": op.size if mixes else channels, "block": op.size if in_blocks else 1,
+        "blocks": blocks, "out_block": op.size, "panel": op.panel, "lengths": x.lengths[2:4],
         "before": tuple(pair[0] for pair in op.padding), "counts": counts, "x": x, "x_strides": x.strides[:4], "w": w,
-        "bias": bias, "kind": int(kind), "tile_words": op.tile_words,
-        "groups": blocks if mixes else op.groups, "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
+        "bias": bias, "kind": int(kind), "tile_words": op.tile_words, "groups": blocks if mixes else op.groups,
+        "outputs": outputs // op.groups, "shuffle": 1, "kernel": tuple(kernel), "stride": op.stride,
         "dilation": op.dilation, "low": low, "high": high,
     }  # fmt: skip
     return Prepared(WORD_CONVOLUTION, "float32", (x.lengths[0], blocks, *counts, op.size), fields)

@@ -44,8 +44,8 @@ class Kind(IntEnum):
 class Size(IntEnum):
     """Sizes that the planner and the C share.
 
-    PLAIN_DEPTH: channels of a task of the gradient of kernels, if x is not in blocks.  IMAGE_WORDS, GROUP_WORDS: words of
-    channels that tiles sum, of an image of few channels, and of a block that holds several groups.
+    PLAIN_DEPTH: channels of a task of the gradient of kernels, if x is not in blocks.  IMAGE_WORDS, GROUP_WORDS: words
+    of channels that tiles sum, of an image of few channels, and of a block that holds several groups.
     """
 
     PLAIN_DEPTH = 8

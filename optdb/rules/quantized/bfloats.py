@@ -160,8 +160,8 @@ TILED_BLOCKS = 2
 
 
 def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
-    """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of a block that holds
-    several groups; of few channels.
+    """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of a block that
+    holds several groups; of few channels.
 
     0: the target has no tiles, or they do not fit.  The words of few channels that a row of the kernel meets are summed
     together.

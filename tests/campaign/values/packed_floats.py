@@ -1,8 +1,8 @@
 """Products of bfloat16, of two of each four weights, and of blocks: formats of kernels/packed.
 
 Each is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
-definition, bit for bit: the order of vdpbf16ps or of tiles, with gradual underflow.  Where no instruction multiplies and adds with
-one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
+definition, bit for bit: the order of vdpbf16ps, or of tiles, with gradual underflow.  Where no instruction multiplies
+and adds with one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
 exact, beside infinities and NaNs.
 """
 

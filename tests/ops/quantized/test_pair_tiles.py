@@ -124,7 +124,8 @@ def test_infinities_and_nan_stay_with_their_outputs():
         (pairs_case(16, 16, 3, (3, 3), padding=((1, 1), (1, 1)), stride=(1, 2), tile_words=2), (1, 3, 6, 7)),
     ):
         bits = to_bfloat16(numbers(*shape))
-        bits[0, 0, 2, 3] = np.resize(to_bfloat16(np.array([np.inf, np.nan, -np.inf], "float32")), bits[0, 0, 2, 3].shape)
+        awkward = to_bfloat16(np.array([np.inf, np.nan, -np.inf], "float32"))
+        bits[0, 0, 2, 3] = np.resize(awkward, bits[0, 0, 2, 3].shape)
         w, b = to_bfloat16(numbers(*op.weights)), numbers(16)
         x = T.tensor("x", "uint16", shape)
         y = ag.function([x], op(x, T.constant(op.packed(w)), T.constant(b)))(bits)
