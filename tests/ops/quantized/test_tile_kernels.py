@@ -99,7 +99,7 @@ def test_convolutions_have_the_bits_of_vectors_on_one_thread_and_two(layer, dtyp
             np.testing.assert_array_equal(f(value), expected, strict=True)
 
 
-PROCESS = Path(machines.__file__).parents[1] / "tile_process.py"
+PROCESS = Path(machines.__file__).with_name("tile_process.py")
 
 
 @needs_tiles
