@@ -1,6 +1,7 @@
 """Bodies of loops over elements: what they may hold, and the order in which they run in place.
 
     a state that is an array     read and written by integers and slices, handed to inner loops
+    a choice                     of branches that do the same: an array that one of them writes is a result of both
     a value of a step            a scalar, a vector or a part of an array, stored before a write changes what it shows
     everything else              scalars, parts of arrays, vectors that are computed where their elements are read
 
@@ -12,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
 from ...graph.ordering import ordered
+from ...record import record
 from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
@@ -77,14 +80,59 @@ def _places_in_order(op: Scan) -> tuple[tuple[int, ...], tuple[int, ...]] | None
     for state, new in zip(body.inputs[op.states], body.outputs, strict=False):
         if versions.store_of(new) is not state if state.ndim else False:
             return None
-    place = {node: k for k, node in enumerate(body.order)}
-    kept = [*body.outputs[:count], *(o for o in body.outputs[count:] if not o.ndim)]
+    return _ordered_in_place(versions, body, [*body.outputs[:count], *(o for o in body.outputs[count:] if not o.ndim)])
+
+
+def _ordered_in_place(
+    versions: _Versions, graph: FunctionGraph, kept: Sequence[Variable]
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the positions of nodes in an order that keeps every value until its last reader, and of held parts."""
+    place = {node: k for k, node in enumerate(graph.order)}
     for reads in (versions.late_reads, versions.changing_reads):
         held = reads()
         found = versions.with_held(held).order(kept)
         if found is not None:
             return tuple(place[node] for node in found), tuple(place[node] for node in held)
     return None
+
+
+@record
+class Branch:
+    """What a branch does to arrays: its nodes in order, the held parts among them, and the input of each result."""
+
+    order: tuple[Apply, ...]
+    held: frozenset[Apply]
+    stores: tuple[int | None, ...]
+    """For each output that is an array the number of the input that becomes it; None for scalars."""
+    has_vectors: bool
+    has_places: bool
+
+
+def in_place_branch(graph: FunctionGraph) -> Branch | None:
+    """Return how a branch runs in a loop over elements, on one array for each array that it changes.
+
+    None for a branch with another result than scalars and such arrays.
+    """
+    found = _branch_in_order(graph)
+    if found is None:
+        return None
+    order, held, *rest = found
+    nodes = graph.order
+    return Branch(tuple(nodes[k] for k in order), frozenset(nodes[k] for k in held), *rest)
+
+
+@lru_cache(maxsize=256)
+def _branch_in_order(graph: FunctionGraph) -> tuple[tuple[int, ...], tuple[int, ...], Any, bool, bool] | None:
+    """Return order and held parts as positions in the graph, which equal branches share."""
+    versions = _Versions(graph, graph.inputs)
+    if not all(map(versions.take, graph.order)):
+        return None
+    stores = [versions.store_of(o) if o.ndim else None for o in graph.outputs]
+    if any(o.ndim and s is None for o, s in zip(graph.outputs, stores, strict=True)):
+        return None
+    numbers = tuple(None if s is None else graph.inputs.index(s) for s in stores)
+    found = _ordered_in_place(versions, graph, graph.outputs)
+    return None if found is None else (*found, numbers, versions.has_vectors, versions.has_places)
 
 
 def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
@@ -102,12 +150,6 @@ def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
 def _is_the_same(v: Variable, op: Scan) -> bool:
     """Whether a value of a step is an array from outside of the loop."""
     return bool(v.ndim) and (isinstance(v := bare(v), Constant) or v in op.graph.inputs[op.states.stop :])
-
-
-def is_elementary(graph: FunctionGraph) -> bool:
-    """Whether a branch computes scalars from scalars and elements."""
-    versions = _Versions(graph, ())
-    return not any(o.ndim for o in graph.outputs) and all(versions.take(node) for node in graph.order)
 
 
 def counts_by_one(node: Apply) -> bool:
@@ -162,7 +204,7 @@ class _Versions:
         if isinstance(op, Scan):
             return in_place_order(op) is not None and self._loop(op, node)
         if isinstance(op, Cond):
-            return all(map(is_elementary, op.branches))
+            return self._choice(op, node)
         if isinstance(op, Subtensor) or (op is identity and vectors):
             return self._part(op, node)
         if isinstance(op, IncSubtensor):
@@ -233,11 +275,21 @@ class _Versions:
         arrays = [(first, new) for first, new in zip(firsts, node.outputs, strict=True) if first.ndim]
         return all(self._write(first, new, node) for first, new in arrays)
 
+    def _choice(self, op: Cond, node: Apply) -> bool:
+        """Note the arrays that the branches of a choice write; its results are their next versions."""
+        branches = [in_place_branch(graph) for graph in op.branches]
+        if None in branches or branches[0].stores != branches[1].stores:  # type: ignore[union-attr]
+            return False
+        self.has_vectors = self.has_vectors or any(b.has_vectors for b in branches if b is not None)
+        self.has_places = self.has_places or any(b.has_places for b in branches if b is not None)
+        pairs = zip(branches[0].stores, node.outputs, strict=True)  # type: ignore[union-attr]
+        return all(self._write(node.inputs[1 + k], new, node) for k, new in pairs if k is not None)
+
     def _write(self, old: Variable, new: Variable, node: Apply) -> bool:
         state, old = self.store_of(old), self._same.get(old, old)
         if state is None or old in self._writers:
             return False
-        if isinstance(unmarked(node.op), Scan) and sum(old in self._shown(i) for i in node.inputs) > 1:
+        if isinstance(unmarked(node.op), (Scan, Cond)) and sum(old in self._shown(i) for i in node.inputs) > 1:
             return False  # it reads the value that it changes
         self._writers[old] = node
         self._stores[new] = state

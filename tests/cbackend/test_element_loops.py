@@ -100,7 +100,42 @@ def by_own_element(x, n):
     return x
 
 
+def loop_in_a_branch(x, n):
+    for i in range(len(x)):
+        before = x[0]
+        if x[i] > 0.5:
+            for j in range(i, len(x), 3):
+                x[j] = x[j] * 0.5 + x[0]
+        x[i] += before + x[0]
+    return x
+
+
+def loops_in_both_branches(x, n):
+    other = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            other[i] = x[i]
+            for j in range(i + 1, len(x)):
+                x[j] -= 0.01
+                other[j] += x[j]
+        else:
+            for j in range(i):
+                other[j] -= x[i]
+                x[j] += 0.01
+    return x + other
+
+
+def swapped_in_a_branch(x, n):
+    y = x[::-1].copy()
+    for i in range(len(x)):
+        if x[i] > y[i]:
+            for j in range(len(x)):
+                x[j], y[j] = y[j], x[j]
+    return x - y
+
+
 PROGRAMS = [
+    loop_in_a_branch, loops_in_both_branches, swapped_in_a_branch,
     fibonacci, sorted_by_bubbles, table, counted, long_inner_loop, smoothed, found, of_rows, by_other_rows,
     by_own_element,
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any
 from ....graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_choices
 from ....ops.control.cond import Cond
-from ....ops.control.element_bodies import held_parts, in_place_order, nodes_within, stored_after
+from ....ops.control.element_bodies import held_parts, in_place_branch, in_place_order, nodes_within, stored_after
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
@@ -272,17 +272,20 @@ class _Writer(Vectors):
         """Write a choice with the writes of its branches; return its results, None for those that they alone read."""
         condition, *operands = given
         names = [
-            None if k in writes.held else ir.Local(o.dtype, self.name("w")) for k, o in enumerate(op.then.outputs)
+            None if k in writes.held or o.ndim else ir.Local(o.dtype, self.name("w"))
+            for k, o in enumerate(op.then.outputs)
         ]
+        branches = [in_place_branch(graph) for graph in op.branches]
         for name in filter(None, names):
             self.add(ir.Declare(name.name, name.dtype))
             self._defined[name.name] = self.depth, None
         bodies, signs = [], []
-        for graph, own in zip(op.branches, writes.sides, strict=True):
+        for graph, branch, own in zip(op.branches, branches, writes.sides, strict=True):
+            assert branch is not None
             self.open()
-            wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None]
+            wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None or o.ndim]
             needed = set(toposort(wanted, stop_at=graph.inputs))
-            inside = self.graph(graph, [node for node in graph.order if node in needed], operands)
+            inside = self.graph(graph, [node for node in branch.order if node in needed], operands, branch.held)
             self._write_chosen(own, graph, inside, values)
             pairs = zip(names, graph.outputs, strict=True)
             ends = {name: self._value(o, inside) for name, o in pairs if name is not None}
@@ -294,7 +297,8 @@ class _Writer(Vectors):
         for name, one, other in zip(ends, *signs, strict=True):
             if one and other:
                 self._counts_from_front(name)
-        return list(names)
+        stores = branches[0].stores  # type: ignore[union-attr]
+        return [name if k is None else operands[k] for name, k in zip(names, stores, strict=True)]
 
     def _write_chosen(
         self, writes: Sequence[ChosenWrite], graph: FunctionGraph, inside: Mapping[Variable, Value],
