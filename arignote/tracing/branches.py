@@ -13,12 +13,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from .. import ops as T
 from ..control.cond import _alike, _Branch
 from ..graph import Constant, Variable, toposort
-from ..graph.provenance import here, next_number
+from ..graph.provenance import next_number
 from ..ops.control.cond import chosen
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
@@ -31,7 +29,9 @@ from ..ops.shapes.indexing import IncSubtensor
 from ..ops.shapes.shape import BroadcastTo
 from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
+from .growing.lists import Wanted, attempts, grown_of, passes_on
 from .intervals import narrowed
+from .saved import LISTS, Saved, is_value, line
 from .undefined import Undefined, defined
 
 _CHEAP = 24
@@ -40,14 +40,11 @@ _BEFORE, _BEHIND = -(2**63), 2**63 - 1
 """Ends of slices that reach to the first element, and to the last one."""
 
 
-def line() -> str:
-    """The user's line as the end of a message."""
-    at = next(iter(here()), None)
-    return f"\n  at {at}" if at else ""
-
-
 def truth(test: Any) -> Any:
     """Return the truth value: a bool if it is known, else a bool scalar.  Raises ValueError for an array."""
+    if type(test) in LISTS:
+        grown = grown_of(test)
+        return bool(test) if grown is None else T.ne(grown.count_now(), 0)
     if not isinstance(test, Variable):
         return bool(defined(test))
     trace: Any = current()
@@ -78,60 +75,6 @@ def decided(test: Any) -> bool | None:
     return bool(known.value)
 
 
-class Saved:
-    """The state of a trace before a statement, to go back to."""
-
-    def __init__(self, trace: Trace, values: tuple[Any, ...], seen: tuple[Any, ...]) -> None:
-        self.trace, self.values = trace, values
-        self.stored, self.guards = dict(trace.stored), dict(trace.guards)
-        self.held, self.frozen, self.open = dict(trace.held), dict(trace.frozen), list(trace.open)
-        self.checks: int = len(trace.checks)
-        self.containers = contents([*values, *seen])
-
-    def restore(self, put: Callable[[tuple[Any, ...]], None]) -> None:
-        """Go back.  Containers must be as they were."""
-        trace = self.trace
-        trace.stored, trace.guards = dict(self.stored), dict(self.guards)
-        trace.held, trace.frozen, trace.open = dict(self.held), dict(self.frozen), list(self.open)
-        del trace.checks[self.checks :]
-        put(self.values)
-
-    def changed(self) -> bool:
-        """Whether a list, dict or set that the statement sees was changed."""
-        return any(_inside(c) != parts for c, parts, _ in self.containers)
-
-    def undo_changes(self) -> None:
-        """Give changed containers their old contents."""
-        for container, _, copy in self.containers:
-            if isinstance(container, list):
-                container[:] = copy
-            else:
-                container.clear()
-                container.update(copy)
-
-
-def _inside(container: Any) -> list[int]:
-    if isinstance(container, dict):
-        return [i for pair in container.items() for i in map(id, pair)]
-    return list(map(id, container))
-
-
-def contents(values: Sequence[Any]) -> list[tuple[Any, list[int], Any]]:
-    """Return the lists, dicts and sets among values with what they hold."""
-    found, waiting, met = [], list(values), set()
-    while waiting:
-        one = waiting.pop()
-        kind = type(one)
-        if kind not in (list, dict, set, tuple) or id(one) in met:
-            continue
-        met.add(id(one))
-        parts = list(one.values()) if kind is dict else list(one)
-        if kind is not tuple:
-            found.append((one, _inside(one), kind(one)))
-        waiting += parts
-    return found
-
-
 def if_(
     test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], names: Sequence[str],
     get: Callable[[], tuple[Any, ...]], put: Callable[[tuple[Any, ...]], None], seen: Callable[[], tuple[Any, ...]],
@@ -146,21 +89,16 @@ def if_(
     if known is not None:
         (then if known else otherwise)()
         return
-    saved = Saved(trace, get(), seen())
-    try:
-        _Choice(trace, chosen_now, names, get, put).run(then, otherwise)
-        if saved.changed():
-            raise TypeError("a list or dict is changed in a branch that depends on values; fill an array, or run it in "
-                            f"Python by ag.jit(f, strict=False){line()}")  # fmt: skip
-    except Exception as error:
-        if saved.changed():
-            saved.undo_changes()
-        saved.restore(put)
-        known = decided(test)
-        if known is None:
-            trace.crossed.append(error)
-            raise
-        (then if known else otherwise)()
+    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a branch that depends on values")
+    error = attempts(wanted, lambda: _Choice(trace, chosen_now, names, get, put).run(then, otherwise),
+                     lambda: decided(test) is not None)  # fmt: skip
+    if error is None:
+        return
+    known = None if passes_on(trace, error) else decided(test)
+    if known is None:
+        trace.crossed.append(error)
+        raise error
+    (then if known else otherwise)()
 
 
 class _Choice:
@@ -356,11 +294,6 @@ def _now(trace: Trace, value: Any) -> Any:
 
 def _bare(value: Any) -> Any:
     return value.variable if type(value) is Length else value
-
-
-def is_value(value: Any) -> bool:
-    """Whether it is symbolic, a number or an array."""
-    return isinstance(value, (Variable, bool, int, float, complex, np.generic, np.ndarray)) or type(value) is Length
 
 
 def _blank(value: Any) -> Any:

@@ -5,12 +5,16 @@ A function of the user is rewritten in turn.  Whatever else is called as it is.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
+import heapq
+import linecache
 import math
 import operator
 import site
 import sysconfig
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, reduce
 from itertools import islice
@@ -22,17 +26,29 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import PYTHONS, array_of, is_symbolic, keep_class, known_of, number_of, operated, truth_value
+from ..ops.core.traced import (
+    PYTHONS,
+    array_of,
+    is_symbolic,
+    keep_class,
+    known_of,
+    length_of,
+    number_of,
+    operated,
+    truth_value,
+)
 from ..ops.core.tracing import Known, Number, current
 from ..ops.shapes.stored import copied, now
 from ..record import lazy
 from ..record.frames import OWN
 from ..tree import has_variable
-from .branches import line, truth
+from .branches import truth
 from .builtins.ordering import extreme, in_order
 from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
+from .growing.lists import Grown, as_items, grown_of, of_list
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
+from .saved import line
 from .undefined import defined
 
 generators: Any = lazy.module("..generators", __name__)
@@ -55,7 +71,15 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     ours = _of_builtin(f)
     if (ours is not None and len(args) == 1) or hashes(f):
         args = tuple([list(a) if type(a) in _ITERATORS else a for a in args])
+    method = of_list(f)
+    if method is not None:
+        return method(*args, **options)
+    pure = _of_heapq(f)
+    if pure is not None:
+        return _run(trace, _users(pure), args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
+    if symbolic and trace.grows and not isinstance(f, (FunctionType, MethodType)) and f not in _OF_LISTS:
+        args = tuple(map(as_items, args))
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
@@ -120,9 +144,9 @@ def _any_symbolic(values: Sequence[Any]) -> bool:
     waiting = list(values)
     while waiting:
         one = waiting.pop()
-        if is_symbolic(one) or isinstance(one, Steps):
+        if is_symbolic(one) or isinstance(one, (Steps, Grown)):
             return True
-        if type(one) in (list, tuple):
+        if type(one) in (list, tuple, deque):
             waiting += one
     return False
 
@@ -168,6 +192,20 @@ def _of_scipy(f: Any) -> Callable[..., Any] | None:
     if package != "scipy" or not (word == "fft" or (word == "linalg" and name in _LIKE_NUMPY)):
         return None
     return getattr(getattr(T, word), name, None)
+
+
+def _of_heapq(f: Any) -> Any:
+    """Return the function of Python that one of heapq in C has replaced; None for any other."""
+    return _heaps().get(f.__name__) if getattr(f, "__module__", None) == "_heapq" else None
+
+
+@cache
+def _heaps() -> dict[str, Any]:
+    tree = ast.parse("".join(linecache.getlines(heapq.__file__)))
+    tree.body = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
+    space: dict[str, Any] = {"__name__": "heapq"}
+    exec(compile(tree, heapq.__file__, "exec"), space)
+    return {name: f for name, f in space.items() if isinstance(f, FunctionType)}
 
 
 def _of_builtin(f: Any) -> Callable[..., Any] | None:
@@ -218,6 +256,8 @@ def _users(f: Any) -> Any:
 
 @cache
 def _is_users(file: str) -> bool:
+    if file == heapq.__file__:
+        return True
     libraries = [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
     return not OWN[file] and not any(file.startswith(p) for p in (*libraries, *site.getsitepackages(), "<frozen"))
 
@@ -258,6 +298,16 @@ def _ndindex(*shape: Any) -> Any:
     return Indices([_whole(n) for n in lengths])
 
 
+def _len(x: Any) -> Any:
+    grown = grown_of(x)
+    return length_of(x) if grown is None else grown.length()
+
+
+def _list(x: Any = ()) -> Any:
+    grown = grown_of(x)
+    return list(x) if grown is None else grown.copy()
+
+
 def _whole(n: Any) -> Any:
     return n if is_symbolic(n) else operator.index(n)
 
@@ -291,6 +341,8 @@ def _extreme(name: str, ours: Any) -> Any:
             return default if not items and default is not _NOTHING else extreme(name, items, partial(call, key))
         if len(args) == 1:
             (one,) = args
+            if grown_of(one) is not None:
+                return _folded(name, one)
             if isinstance(one, Variable):
                 return getattr(T, name)(one, 0) if one.ndim < 2 else _ambiguous(one)
             args = tuple(one)
@@ -305,7 +357,17 @@ def _ambiguous(x: Any) -> Any:
     raise ValueError(f"The truth value of an array with more than one element is ambiguous: {x!r}{line()}")
 
 
+def _folded(name: str, values: Any) -> Any:
+    """Return the sum or an extremum of a list that changes by values, of the type of its items."""
+    grown, trace = grown_of(values), current()
+    found = getattr(T, name)(grown.array(), 0)
+    keep_class(trace, found, grown.kinds[0].cls)  # type: ignore[arg-type]
+    return found
+
+
 def _sum(values: Any, start: Any = 0) -> Any:
+    if grown_of(values) is not None:
+        return operated("add", _folded("sum", values), start)
     if isinstance(values, Variable):
         return T.sum(values, 0) + start
     return builtins.sum(values, start)
@@ -495,8 +557,9 @@ _MATH = {
     "acosh": "arccosh", "atanh": "arctanh", "cbrt": "cbrt", "exp2": "exp2",
 }  # fmt: skip
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed, max: _extreme("max", "maximum"),
-    min: _extreme("min", "minimum"), sum: _sum, any: _all_of("any"), all: _all_of("all"),
+    len: _len, length_of: _len, list: _list, range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed,
+    max: _extreme("max", "maximum"), min: _extreme("min", "minimum"), sum: _sum,
+    any: _all_of("any"), all: _all_of("all"),
     float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
     bool: _bool, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
@@ -511,5 +574,7 @@ for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name
         _ours.__qualname__ = _named.__name__
 _steps.__qualname__ = "arange"
 
+_OF_LISTS = frozenset((sum, max, min, len, length_of, list, range, zip, enumerate, reversed))
+"""Functions that take a list which changes by values as it is; others take an array."""
 _ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

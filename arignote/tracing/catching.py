@@ -18,8 +18,8 @@ from ..graph import Variable
 from ..graph.provenance import SourceLine, here
 from ..ops.core.tracing import current
 from ..record.frames import OWN
-from .branches import line
 from .raising import raise_if, refuse
+from .saved import line
 
 
 class Catch(NamedTuple):
@@ -84,9 +84,12 @@ def is_of_trace(error: BaseException) -> bool:
         return False
     if raise_if.__code__ in codes and codes[-1] is not refuse.__code__:
         return False
+    given = frames[-1].f_locals
+    if codes[-1].co_name == "item":  # of `statements.item`: Python raised the error
+        return any(isinstance(v, Variable) for v in (given.get("x"), given.get("key")))
     if codes[-1].co_name != "call":
         return True
-    given = frames[-1].f_locals  # of `calls.call`: a function without a frame raised the error
+    # of `calls.call`: a function without a frame raised the error
     return any(isinstance(v, Variable) for v in (*given.get("args", ()), *given.get("options", {}).values()))
 
 

@@ -28,7 +28,7 @@ from ..ops.random.generator_states import draws_in_c, state_of
 from ..ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
 from ..ops.shapes.stored import copied, now, whole
 from .arguments import AnyView
-from .branches import line
+from .saved import line
 
 _PCG64 = np.random.PCG64
 

@@ -14,6 +14,10 @@ from ..ops.core.call_lengths import Length
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import held, is_symbolic, known_of, length
 from ..ops.core.tracing import Known, Number, current
+from ..record import lazy
+from .saved import LISTS
+
+lists: Any = lazy.module("..growing.lists", __name__)
 
 _MOST = 1_000_000
 """Most steps that are listed."""
@@ -254,6 +258,9 @@ def part_of(value: Any) -> Steps | None:
         return value
     if type(value) is range:
         return Range(value.start, value.stop, value.step)
+    if type(value) in LISTS:
+        grown = lists.grown_of(value)
+        return None if grown is None else lists.Items(grown)
     counted = counted_from(value)
     if counted is not None and all(type(n) is int for n in counted):
         start, step = counted

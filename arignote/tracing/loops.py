@@ -18,18 +18,20 @@ from ..graph.provenance import marking
 from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
 from ..ops.control.while_ops import While
 from ..ops.core.checks import shown
-from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
-from ..ops.core.traced import WIDE, adopt, class_to_keep, joined_class, keep_class
+from ..ops.core.traced import WIDE, adopt, keep_class
 from ..ops.core.tracing import Trace, comparing, current
 from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
-from ..record import record
 from ..tree import flat, unflat
-from .branches import Saved, _called, _now, decided, if_, is_value, line, truth
+from .branches import _called, _now, decided, if_, truth
+from .growing.kinds import kind_of
+from .growing.lists import Wanted, attempts, grown_of, passes_on, refused
+from .growing.rooms import in_steps, rooms_now
 from .integers import left_now
 from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
 from .iterables import Steps, counted_from, steps_of
+from .saved import Saved, is_value, line
 from .undefined import Undefined
 
 UNROLLED = 16
@@ -38,8 +40,6 @@ _MOST, _MOST_INSIDE = 1000, 32
 """Most steps of a loop that is no loop of arrays, which are traced one by one; inside another loop."""
 _ATTEMPTS = 12
 """Most traces of a body until its states settle."""
-_CHANGED = "a list or dict is changed in a loop whose end depends on values; fill an array"
-
 Get = Callable[[], tuple[Any, ...]]
 Put = Callable[[tuple[Any, ...]], None]
 
@@ -58,20 +58,25 @@ def for_(
         _one_by_one(iterable, body, stop, names, get, put, seen)
         return
     trace: Any = current()
-    saved = Saved(trace, get(), seen())
-    try:
-        _Loop(trace, names, get, put).over(steps, body, stop)
-        if saved.changed():
-            raise TypeError(_CHANGED + line())
-    except Exception as error:
-        if saved.changed():
-            saved.undo_changes()
-        saved.restore(put)
-        count = steps.known(_MOST if trace.depth == 0 else _MOST_INSIDE)
-        if count is None:
-            trace.crossed.append(error)
-            raise
-        _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
+    most = _MOST if trace.depth == 0 else _MOST_INSIDE
+    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a loop whose end depends on values")
+    error = attempts(wanted, lambda: _Loop(trace, names, get, put).over(steps, body, stop),
+                     lambda: _unrolls(trace, steps, most))  # fmt: skip
+    if error is None:
+        return
+    count = None if passes_on(trace, error) else steps.known(most)
+    if count is None:
+        trace.crossed.append(error)
+        raise error
+    _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
+
+
+def _unrolls(trace: Any, steps: Steps, most: int) -> bool:
+    """Whether a loop that changes lists is to be traced step by step."""
+    if not trace.unrolls:
+        trace.may_unroll = True
+        return False
+    return steps.known(most) is not None
 
 
 def _counting(
@@ -138,28 +143,37 @@ def while_(
         return cell[0]
 
     trace: Any = current()
-    saved = Saved(trace, get(), seen())
-    count = 0
+    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a loop whose end depends on values")
+
+    def run() -> None:
+        if not wanted.lists and _known_steps(wanted, goes_on, body, put):
+            return
+        _Loop(trace, names, get, put).while_(goes_on, body)
+
+    error = attempts(wanted, run, lambda: False)
+    if error is not None:
+        trace.crossed.append(error)
+        raise error
+
+
+def _known_steps(wanted: Wanted, goes_on: Callable[[], Any], body: Callable[[], None], put: Put) -> bool:
+    """Trace the steps of a `while` one by one as far as they are known to be made; return whether they were all.
+
+    If they were not, the trace is as before.
+    """
+    saved, count = wanted.saved, 0
     while True:
         found = goes_on()
         if found is False:
-            return
+            return True
         if found is not True or count == UNROLLED:
-            if saved.changed():
-                if found is True:
-                    count = -_MOST
-                    continue
-                raise TypeError(_CHANGED + line())
-            saved.restore(put)
-            try:
-                _Loop(trace, names, get, put).while_(goes_on, body)
-            except Exception as error:
-                trace.crossed.append(error)
-                raise
-            if saved.changed():
-                saved.undo_changes()
-                raise TypeError(_CHANGED + line())
-            return
+            if not saved.changed():
+                saved.restore(put)
+                return False
+            if found is not True:
+                raise refused(saved, wanted.where)
+            count = -_MOST
+            continue
         body()
         count += 1
 
@@ -175,6 +189,40 @@ def items(iterable: Any) -> Any:
     return [steps.at(k) for k in range(count)]
 
 
+def listed(iterable: Any, test: Callable[[Any], Any] | None, item: Callable[[Any], Any]) -> list[Any]:
+    """`[item(v) for v in iterable if test(v)]`; a list that changes by values if values decide its length."""
+    steps = steps_of(iterable, UNROLLED)
+    if steps is None and test is None:
+        return [item(v) for v in iterable]
+    known = list(iterable) if steps is None else None
+    count = None if steps is None else steps.known(_MOST)
+    if known is None and count is not None:
+        known = [steps.at(k) for k in range(count)]  # type: ignore[union-attr]
+    if known is not None and test is None:
+        return [item(v) for v in known]
+    trace: Any = current()
+    if known is not None and test is not None and trace is not None:
+        tests = [truth(test(v)) for v in known]
+        found = [t if isinstance(t, bool) else decided(t) for t in tests]
+        if None not in found:
+            return [item(v) for v, keeps in zip(known, found, strict=True) if keeps]
+    made: list[Any] = []
+
+    def add(v: Any) -> None:
+        value, grown = item(v), grown_of(made)
+        (made if grown is None else grown).append(value)
+
+    def body(v: Any) -> None:
+        if test is None:
+            add(v)
+        else:
+            if_(test(v), lambda: add(v), _nothing, (), tuple, lambda _: None, lambda: (made,))
+
+    source = iterable if steps is not None or known is None else known
+    for_(source, body, None, (), tuple, lambda _: None, lambda: (made,))
+    return made
+
+
 def kept(test: Any) -> bool:
     """Return whether a comprehension keeps an item: the truth value of its condition, which must be known."""
     found = truth(test)
@@ -187,32 +235,6 @@ def kept(test: Any) -> bool:
     return found
 
 
-@record
-class _Kind:
-    """The dtype and rank of a state, and its type as `class_to_keep` gives it."""
-
-    dtype: str
-    ndim: int
-    cls: type | None = None
-
-    def joined(self, other: _Kind) -> _Kind | None:
-        """Return the kind that holds values of both; None if the ranks differ."""
-        ndim = max(self.ndim, other.ndim)
-        if self.ndim != other.ndim and self.ndim:
-            return None
-        cls = joined_class(self.cls, other.cls)
-        if cls in WIDE:
-            return _Kind(WIDE[cls], ndim, cls)
-        kinds = [k.cls if k.cls in (int, float, complex) else k.dtype for k in (self, other)]
-        return _Kind(str(result_type(kinds)), ndim, None if ndim else cls)
-
-
-def _kind_of(value: Any) -> _Kind:
-    v = as_tensor(value)
-    cls = class_to_keep(value)
-    return _Kind(WIDE[cls] if cls in WIDE else str(v.dtype), v.ndim, cls)
-
-
 class _State:
     """A part of a name that the body changes: its kind, its value before the loop, the leaf in the body."""
 
@@ -220,7 +242,7 @@ class _State:
         self.name = name
         self.before = before
         """The value before the loop.  A number that becomes an array takes its lengths from the value after a step."""
-        self.kind = _kind_of(first) if type(before) is Undefined else _kind_of(before)
+        self.kind = kind_of(first) if type(before) is Undefined else kind_of(before)
         self.frozen = ""
         self.leaf: Any = None
         self.like: Any = None
@@ -249,6 +271,9 @@ class _Loop:
         """The greatest number of steps."""
         self.test: Any = None
         """Of a `while`: the test after a step."""
+        self.rooms: list[Any] = rooms_now()
+        self.counted: list[Any] = [r.appended for r in self.rooms]
+        self.taken: list[Any] = [r.taken for r in self.rooms]
 
     # --- the loops
     def over(self, steps: Steps, body: Callable[[Any], None], stop: Callable[[], Any] | None) -> None:
@@ -260,6 +285,7 @@ class _Loop:
             return False if stop is None else truth(stop())
 
         ended = self._settled(step)
+        in_steps(self.rooms, self.counted, steps.variable() if self.rooms else None, self.index, self.first)
         new, leaves, firsts = self._parts()
         if not leaves:
             self._finish([])
@@ -273,11 +299,15 @@ class _Loop:
 
         def step() -> Any:
             body()
-            self.test = goes_on()
+            self.test, goes = goes_on(), None
             left = left_now(self.trace)
-            return self.test if left is self.left else T.logical_and(truth(self.test), T.logical_not(left))
+            ends = [] if left is self.left else [T.logical_not(left)]
+            for end in [*ends, *(r.fits(self.trace) for r in self.rooms if r.read)]:
+                goes = T.logical_and(truth(self.test if goes is None else goes), end)
+            return self.test if goes is None else goes
 
         found = self._settled(step)
+        in_steps(self.rooms, self.counted, None, self.index, self.first)
         new, leaves, firsts = self._parts()
         endless, none = T.constant(ENDLESS, "int64"), T.constant(0, "int64")
         steps = endless if before is True else T.switch(before, endless, none)
@@ -308,6 +338,8 @@ class _Loop:
                             f"{line()}") from None  # fmt: skip
         for v, moved in zip(drawn, results[len(firsts) :], strict=True):
             v.default_update = moved
+            for room in self.rooms:
+                room.drawn.append(v)
         return list(results[: len(firsts)])
 
     def _steps_of_part(self, steps: Any) -> Any:
@@ -347,6 +379,8 @@ class _Loop:
             self.bases[base] = leaf
         trace.stored.update(self.bases)
         self.left = left_now(trace)
+        for room, taken in zip(self.rooms, self.taken, strict=True):
+            room.appended, room.taken = 0, taken
         self.put(tuple(values))
         self.start = tuple(values)
         trace.open.append(self.put)
@@ -426,7 +460,7 @@ class _Loop:
 
     def _same_part(self, state: _State, value: Any, end: Any) -> bool:
         """Whether a value after a step is of the kind of its state, which is widened if not."""
-        kind = state.kind.joined(_kind_of(value))
+        kind = state.kind.joined(kind_of(value))
         if kind is None:
             raise TypeError(f"loop: {_called(state.name)} is {shown(state.before)} before the loop and {shown(value)}, "
                             f"of another rank, after a step; arrays keep their rank in a loop{line()}")  # fmt: skip

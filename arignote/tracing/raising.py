@@ -16,8 +16,9 @@ from ..graph import Constant, toposort
 from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
-from .branches import decided, line, not_, truth
+from .branches import decided, not_, truth
 from .builtins.plain_values import showing
+from .saved import line
 
 
 def raise_if(test: Any, error: Callable[[], Any]) -> None:

@@ -2,41 +2,44 @@
 
     if_, choice, and_, or_, not_            branches.py
     compare, compared                       builtins/comparisons.py
-    for_, while_, items, kept               loops.py
+    for_, while_, items, kept, listed       loops.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
     raise_if, raised, require               raising.py
     trying, caught                          catching.py
-    item, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
+    item, added, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..graph import Variable
+from ..ops.core.traced import known_of
 from ..ops.core.tracing import current
 from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
-from .branches import and_, any_of, choice, if_, line, none_of, not_, or_
+from .branches import and_, any_of, choice, if_, none_of, not_, or_
 from .builtins.comparisons import compare, compared
 from .builtins.plain_values import key as hashed
 from .builtins.plain_values import showing, written
 from .calls import call, call_writing, joined
 from .catching import caught, trying
-from .loops import for_, items, kept, while_
+from .growing.lists import Changed, grown_of
+from .loops import for_, items, kept, listed, while_
 from .raising import raise_if, raised, require
+from .saved import LISTS, line
 from .undefined import Undefined, defined
 
 __all__ = [
-    "Undefined", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute", "change_item",
-    "choice", "compare", "compared", "for_", "hashed", "if_", "item", "items", "joined", "kept", "none_of", "not_",
-    "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute", "set_item", "showing", "slice",
-    "trying", "while_", "written",
+    "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
+    "change_item", "choice", "compare", "compared", "for_", "hashed", "if_", "item", "items", "joined", "kept",
+    "listed", "none_of", "not_", "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute",
+    "set_item", "showing", "slice", "trying", "while_", "written",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
@@ -48,6 +51,8 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     if isinstance(x, Variable) and current() is not None:
         stored_item(x, key, value)
         return
+    if type(x) in LISTS and _changes(x, key, [value]):
+        return
     key = _key(x, key)
     if _is_plain_array(x) and (_holds_variable(key) or _holds_variable(value) or _in_branch()):
         raise TypeError(
@@ -57,9 +62,33 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     x[key] = value
 
 
+def added(x: Any, value: Any) -> Any:
+    """`x += value`, the new value of x."""
+    if type(x) in LISTS and (grown := grown_of(x)) is not None:
+        grown.extend(value)
+        return x
+    x += value
+    return x
+
+
 def item(x: Any, key: Any) -> Any:
-    """`x[key]`, where the key is no slice."""
+    """`x[key]`."""
+    if type(x) in LISTS:
+        grown = grown_of(x)
+        if grown is not None:
+            return grown.get(key)
     return x[_key(x, key)]
+
+
+def _changes(x: Any, key: Any, items: Sequence[Any]) -> bool:
+    """Write an item of a list that changes by values; return whether it is one.  Raises Changed if it has to be."""
+    grown = grown_of(x)
+    if grown is not None:
+        grown.set(key, *items)
+    elif isinstance(key, Variable) and known_of(key) is None and _in_branch():
+        raise Changed([(x, items)], "an item of a list is assigned by an index that depends on values; fill an array"
+                      f"{line()}")  # fmt: skip
+    return grown is not None
 
 
 def _key(x: Any, key: Any) -> Any:

@@ -27,6 +27,7 @@ from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from . import integers
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static, is_generator
 from .catching import Catch, is_of_trace
+from .growing.lists import Grown, result_of, without_holders
 from .naming import named_parts, naming_leaves
 from .scopes import Scope
 from .undefined import Undefined
@@ -196,6 +197,9 @@ def traced(
                 first = error
             arguments.forget(leaves, objects)
         readings = trial.objects.readings
+        if trial.may_unroll():
+            ways.insert(0, way._replace(unrolls=True))
+            continue
         ways = [way for way in ways if way.integers or way.differs(readings)]
         if not ways:
             raise naming_leaves(first, structure, scope.function)
@@ -216,6 +220,8 @@ class _By(NamedTuple):
     varying: set[tuple[int | Scope, str]]
     integers: bool = False
     """Whether the function gets Python integers among its arguments as they are; the trace holds for their values."""
+    unrolls: bool = False
+    """Whether loops that change lists are traced step by step where their number of steps is known."""
 
     def of(self, source: int | Scope, name: str) -> str:
         """Return how one of them is read."""
@@ -241,6 +247,7 @@ class _Tracing:
         self._trace = Trace(of_call=True)
         self._trace.dim_of = tensor_to_dim
         self._trace.sourceless = scope.sourceless
+        self._trace.unrolls = how.unrolls
         self.objects = Objects(arguments, self._value_of, how.of)
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
@@ -252,6 +259,10 @@ class _Tracing:
         """The types of the results."""
         self._given: list[tuple[Any, Form, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
+
+    def may_unroll(self) -> bool:
+        """Whether the trace had loops with lists that could be traced step by step."""
+        return self._trace.may_unroll and not self._trace.unrolls
 
     def traced(self, structure: Form) -> Traced:
         self._names = _names(self._scope.function, structure, len(self._arguments.leaves))
@@ -407,6 +418,8 @@ class _Tracing:
                     return kept
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
+            if type(value) is Grown:
+                return self._list(value, outputs)
             self._classes.append(_class_of(value))
             outputs.append(self._as_output(value, tree, len(outputs) - first))
             return None
@@ -416,7 +429,15 @@ class _Tracing:
 
         if value is None:
             return leaf(value, outputs)
-        return flat(value, outputs, leaf, looks_in)
+        form = flat(value, outputs, leaf, looks_in)
+        return without_holders(form) if self._trace.grows else form
+
+    def _list(self, grown: Grown, outputs: list[Any]) -> Form:
+        """Return the form of a list that changes by values."""
+        first = len(outputs)
+        form = result_of(grown, outputs)
+        self._classes += [np.ndarray] * (len(outputs) - first)
+        return form
 
     def _kept(self, value: Any) -> Form:
         """Return the form of a result that is an array of the call or a constant; None for a computed one.

@@ -108,6 +108,11 @@ class Trace:
     assumed    the integers of the call that are taken to be small, a guard at the end
     grown      for integers that a loop has changed by sums: the value before it, and the interval of the difference
     choices    the two values of a result of a branch
+    saved      the states before the statements around the one that is traced, see tracing/saved.py
+    rooms      the room that their lists have, see tracing/growing
+    grows      whether any list changes by values
+    unrolls    whether loops that change lists are traced step by step where their number of steps is known
+    may_unroll whether there was such a loop
     checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
     """
 
@@ -143,6 +148,11 @@ class Trace:
         self.grown: dict[Variable, tuple[Variable, Any]] = {}
         self.choices: dict[Variable, tuple[Variable, Variable]] = {}
         self.checkpoint: Any = None
+        self.saved: list[Any] = []
+        self.rooms: list[Any] = []
+        self.grows: bool = False
+        self.unrolls: bool = False
+        self.may_unroll: bool = False
         self.crossed: list[BaseException] = []
         self.catches: list[Any] = []
         self._tokens: list[Token[Trace | None]] = []

@@ -13,8 +13,11 @@ from typing import Any
 from ... import ops as T
 from ...graph import Variable
 from ...ops.core.traced import is_symbolic, operated, truth_value
-from ..branches import and_, any_of, is_value, not_, truth
+from ...record import lazy
+from ..branches import and_, any_of, not_, truth
+from ..saved import is_value
 
+lists: Any = lazy.module("...growing.lists", __name__)
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
@@ -25,6 +28,7 @@ def _equal(word: str, a: Any, b: Any) -> Any:
     if isinstance(a, Variable) or isinstance(b, Variable):
         other = b if isinstance(a, Variable) else a
         return operated(word, a, b) if is_value(other) or isinstance(other, (list, tuple)) else word == "ne"
+    lists.grown_of(a, "comparison"), lists.grown_of(b, "comparison")
     if type(a) is type(b) and type(a) in (list, tuple):
         return _by_elements(word, a, b)
     return a == b if word == "eq" else a != b
@@ -34,6 +38,7 @@ _CONTAINERS = (list, tuple, set, frozenset, dict)
 
 
 def _contains(container: Any, value: Any) -> Any:
+    container = lists.as_items(container)
     if isinstance(container, Variable):
         return truth_value(T.any(T.eq(container, value)))
     if type(container) is range and isinstance(value, Variable):

@@ -17,7 +17,8 @@ from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import PYTHONS, class_to_keep, is_symbolic, keep_class
 from ...ops.core.tracing import current
 from ...tree import flat, unflat
-from ..branches import choice, itself, line
+from ..branches import choice, itself
+from ..saved import line
 from .comparisons import compared, holds_symbolic
 
 

@@ -15,7 +15,7 @@ from ...ops.core.traced import held, in_text, is_symbolic, known_of
 from ...ops.core.tracing import current
 from ...record import lazy
 from ...tree import flat, has_variable, unflat
-from ..branches import line
+from ..saved import line
 
 calls: Any = lazy.module("...calls", __name__)
 _SPEC = re.compile(r"%(?P<name>\(\w+\))?[#0\- +]*\d*(?:\.\d+)?(?P<kind>[a-zA-Z%])")

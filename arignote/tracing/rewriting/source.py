@@ -29,6 +29,8 @@ from .plainer import holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
+_KEYS = ast.Name, ast.Call, ast.BinOp, ast.UnaryOp, ast.Constant, ast.Slice, ast.Attribute, ast.Subscript
+"""Keys with which a list may be asked for an item."""
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance"))
 _SPEAKING = frozenset(("warnings", "logging", "logger", "log", "LOG", "LOGGER", "_logger"))
 """Names whose methods make texts for people, as `print` does."""
@@ -379,6 +381,8 @@ class _Function:
     def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
         t: Any = s.target
+        if isinstance(t, ast.Name) and isinstance(s.op, ast.Add):
+            return [ast.Assign([t], _ag("added", _name(t.id), value))]
         if isinstance(t, ast.Name):
             s.value = value
             return [s]
@@ -507,6 +511,17 @@ class _Expressions(ast.NodeTransformer):
         node.elts = [e if isinstance(e, (ast.Constant, ast.Starred)) else _ag("hashed", e) for e in node.elts]
         return node
 
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        """Return a list of one loop by its test and its item as functions of what the loop gives."""
+        inner = any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
+        if len(node.generators) != 1 or node.generators[0].is_async or inner:
+            return self.generic_visit(node)
+        loop = node.generators[0]
+        tests = loop.ifs if len(loop.ifs) < 2 else [ast.BoolOp(ast.And(), loop.ifs)]
+        test = _of_item(loop.target, self.visit(tests[0])) if tests else ast.Constant(None)
+        items = self.visit(loop.iter)
+        return ast.copy_location(_ag("listed", items, test, _of_item(loop.target, self.visit(node.elt))), node)
+
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         self.generic_visit(node)
         node.key = _ag("hashed", node.key)
@@ -519,8 +534,8 @@ class _Expressions(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, (ast.Name, ast.Call, ast.BinOp)):
-            return ast.copy_location(_ag("item", node.value, node.slice), node)
+        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, _KEYS):
+            return ast.copy_location(_ag("item", node.value, _key(node.slice)), node)
         joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
         return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
@@ -558,6 +573,15 @@ class _Expressions(ast.NodeTransformer):
         node.iter = _ag("items", node.iter)
         node.ifs = [_ag("kept", test) for test in node.ifs]
         return node
+
+
+def _of_item(target: ast.expr, value: ast.expr) -> ast.Lambda:
+    """Return a function of one item of a loop, which has the scope of a comprehension."""
+    one = ast.Tuple([_name("_ag_item")], ast.Load())
+    inside = ast.ListComp(value, [ast.comprehension(target, one, [], 0)])
+    made = _lambda(ast.Subscript(inside, ast.Constant(0), ast.Load()))
+    made.args.args.append(ast.arg("_ag_item"))
+    return made
 
 
 def _speaks(function: ast.expr) -> bool:
