@@ -1,38 +1,42 @@
-"""Recurrent layers as one op of PyTorch: `arignote::recurrent`.
+"""Recurrent layers as one op of PyTorch, `arignote::recurrent`, and their gradients as another.
 
-AOTAutograd unrolls the steps of `torch.lstm`, `torch.gru`, `torch.rnn_tanh` and `torch.rnn_relu`.  In graphs without
-gradients the backend replaces their calls by this op, whose converter makes one loop.  Where gradients are needed,
-steps are unrolled into ops of ATen: oneDNN's layer, which PyTorch would call, keeps a workspace that no traced value
-shows.
+AOTAutograd unrolls the steps of `torch.lstm`, `torch.gru`, `torch.rnn_tanh` and `torch.rnn_relu`.  The backend replaces
+their calls by this op, whose converter makes one loop.  The op of the gradients computes that loop again and runs a
+second one from the last step to the first.
+
+Layers that drop values between them, or whose steps `torch.func` transforms, are unrolled into ops of ATen: oneDNN's
+layer, which PyTorch would call, keeps a workspace that no traced value shows.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
 
 KINDS = {getattr(torch, name): name for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 """The name of a layer by the function that Dynamo keeps in a graph."""
-_SCHEMA = (
-    "(str kind, Tensor x, Tensor[] states, Tensor[] weights, bool has_biases, int layers, float dropout, bool train, "
-    "bool bidirectional, bool batch_first) -> Tensor[]"
+_ARGUMENTS = (
+    "str kind, Tensor x, Tensor[] states, Tensor[] weights, bool has_biases, int layers, float dropout, bool train, "
+    "bool bidirectional, bool batch_first"
 )
 
 
-@torch.library.custom_op("arignote::recurrent", mutates_args=(), schema=_SCHEMA)
+@torch.library.custom_op("arignote::recurrent", mutates_args=(), schema=f"({_ARGUMENTS}) -> Tensor[]")
 def recurrent(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> list[torch.Tensor]:  # fmt: skip
     """Return the outputs of a layer and its last states, computed by PyTorch."""
-    first = tuple(states) if kind == "lstm" else states[0]
-    found = getattr(torch, kind)(
-        x, first, list(weights), has_biases, layers, dropout, train, bidirectional, batch_first
-    )  # fmt: skip
-    return [v.contiguous() for v in found]
+    rest = has_biases, layers, dropout, train, bidirectional, batch_first
+    return [v.contiguous() for v in _by_pytorch(kind, x, states, weights, *rest)]
+
+
+def _by_pytorch(kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Any, *rest: Any) -> Any:
+    return getattr(torch, kind)(x, tuple(states) if kind == "lstm" else states[0], list(weights), *rest)
 
 
 @recurrent.register_fake
@@ -44,10 +48,59 @@ def _(
     return [x.new_empty((*x.shape[:-1], width)), *(s.new_empty(s.shape) for s in states)]
 
 
+@torch.library.custom_op(
+    "arignote::recurrent_backward", mutates_args=(), schema=f"({_ARGUMENTS}, Tensor[] cotangents) -> Tensor[]"
+)
+def recurrent_backward(
+    kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
+    layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    cotangents: Sequence[torch.Tensor],
+) -> list[torch.Tensor]:  # fmt: skip
+    """Return the gradients by `x`, the states and the weights, computed by PyTorch."""
+    rest = has_biases, layers, dropout, train, bidirectional, batch_first
+
+    def differentiated() -> list[torch.Tensor]:
+        x_, *others = (v.detach().requires_grad_() for v in (x, *states, *weights))
+        states_, weights_ = others[: len(states)], others[len(states) :]
+        found = _by_pytorch(kind, x_, states_, weights_, *rest)
+        given = zip(torch.autograd.grad(found, [x_, *others], list(cotangents), allow_unused=True), [x_, *others])
+        return [torch.zeros_like(v) if g is None else g.contiguous() for g, v in given]
+
+    with ThreadPoolExecutor(1) as thread:  # where an op runs, its thread records no gradients
+        return thread.submit(differentiated).result()
+
+
+@recurrent_backward.register_fake
+def _(
+    kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], *rest: Any
+) -> list[torch.Tensor]:
+    return [v.new_empty(v.shape) for v in (x, *states, *weights)]
+
+
+def _keep(ctx: Any, inputs: Any, output: list[torch.Tensor]) -> None:
+    """Keep what the gradients need: the arguments, and the shapes of the results."""
+    kind, x, states, weights, *rest = inputs
+    ctx.save_for_backward(x, *states, *weights)
+    ctx.kind, ctx.rest, ctx.states = kind, rest, len(states)
+    ctx.shapes = [v.shape for v in output]
+
+
+def _gradients(ctx: Any, cotangents: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
+    """Return the gradients by the arguments of the op, None for those that are no tensors."""
+    x, *others = ctx.saved_tensors
+    states, weights = others[: ctx.states], others[ctx.states :]
+    given = [x.new_zeros(n) if g is None else g for g, n in zip(cotangents, ctx.shapes, strict=True)]
+    by_x, *found = torch.ops.arignote.recurrent_backward(ctx.kind, x, states, weights, *ctx.rest, given)
+    return None, by_x, found[: ctx.states], found[ctx.states :], *(None for _ in ctx.rest)
+
+
+recurrent.register_autograd(_gradients, setup_context=_keep)
+
+
 def keep_recurrent_layers(module: torch.fx.GraphModule) -> None:
-    """Replace the calls of recurrent layers in a graph of Dynamo by the op, unless a gradient or a draw is needed."""
+    """Replace the calls of recurrent layers in a graph of Dynamo by the op, unless a draw or a transform is needed."""
     nodes = [n for n in module.graph.nodes if n.op == "call_function" and n.target in KINDS and _is_plain(n)]
-    if not nodes or torch.is_autocast_enabled("cpu") or _needs_gradients(module.graph):
+    if not nodes or torch.is_autocast_enabled("cpu") or _is_transformed(module.graph):
         return
     for node in nodes:
         x, states, *rest = node.args
@@ -71,10 +124,6 @@ def _is_plain(node: torch.fx.Node) -> bool:
     return not (dropout and train)
 
 
-def _needs_gradients(graph: torch.fx.Graph) -> bool:
-    """Return whether a value of the graph may need a gradient."""
-    switches = [n for n in graph.nodes if n.target is torch._C._set_grad_enabled and n.args[0]]
-    if not torch.is_grad_enabled() and not switches:
-        return False
-    values: list[Any] = [n.meta.get("example_value") for n in graph.nodes if n.op in ("placeholder", "get_attr")]
-    return any(isinstance(v, torch.Tensor) and v.requires_grad for v in values)
+def _is_transformed(graph: torch.fx.Graph) -> bool:
+    """Return whether `torch.func` transforms a part of a graph: the op has no rules of `vmap` and `jvp`."""
+    return any(getattr(n.target, "__name__", "").endswith("_increment_nesting") for n in graph.nodes)

@@ -179,3 +179,67 @@ def test_gradients_of_imported_models_train_the_module() -> None:
     optimizer = torch.optim.SGD(twin.parameters(), 0.1)
     for want in losses(twin, optimizer.step, optimizer, [(x, y)], 4):
         assert abs(float(step(x.numpy(), y.numpy())) - want) < 1e-4
+
+
+def values_and_gradients(f: Any, module: Any, x: Any) -> list[Any]:
+    """Return the results of a module, and the gradients of a weighted sum of all of them."""
+    found = torch.utils._pytree.tree_leaves(f(x))
+    torch.manual_seed(3)
+    cost = sum((v * torch.randn(v.shape)).sum() for v in found)
+    return [*(v.detach() for v in found), *torch.autograd.grad(cost, [x, *module.parameters()])]
+
+
+class Tied(nn.Module):
+    """One layer twice, whose states are the same parameter; its last state alone is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.first = nn.LSTM(4, 4), nn.Parameter(torch.randn(1, 6, 4))
+
+    def forward(self, x: Any) -> Any:
+        y, _ = self.layer(x, (self.first, self.first))
+        return self.layer(y)[1][1]
+
+
+LAYERS = {
+    "two layers": lambda: nn.LSTM(4, 5, 2), "both ways": lambda: nn.LSTM(4, 5, bidirectional=True, batch_first=True),
+    "projected": lambda: nn.LSTM(4, 5, proj_size=3), "gru": lambda: nn.GRU(4, 5, 2, bias=False),
+    "relu": lambda: nn.RNN(4, 5, nonlinearity="relu"), "tanh": lambda: nn.RNN(4, 5, bidirectional=True), "tied": Tied,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_recurrent_layers_are_loops(name: str) -> None:
+    layer, x = LAYERS[name](), torch.randn(3, 6, 4, requires_grad=True)
+    compiled = torch.compile(layer, backend=arignote, options={"strict": True})
+    pairs = zip(values_and_gradients(compiled, layer, x), values_and_gradients(layer, layer, x), strict=True)
+    for got, want in pairs:
+        torch.testing.assert_close(got, want)
+    assert all("scan" in str(g.function.unoptimized_graph) for g in graphs()[-2:])
+
+
+def test_gradients_of_recurrent_layers_follow_other_lengths() -> None:
+    layer = nn.LSTM(4, 5, batch_first=True)
+    compiled = torch.compile(layer, backend=arignote, dynamic=True, options={"strict": True})
+    for steps in (5, 9, 7):
+        x = torch.randn(2, steps, 4, requires_grad=True)
+        pairs = zip(values_and_gradients(compiled, layer, x), values_and_gradients(layer, layer, x), strict=True)
+        for got, want in pairs:
+            torch.testing.assert_close(got, want)
+
+
+def test_pytorch_runs_a_recurrent_layer_and_its_gradients() -> None:
+    layer, x, h = nn.GRU(4, 5, 2), torch.randn(3, 6, 4, requires_grad=True), torch.zeros(2, 6, 5)
+
+    def by_op(x: Any) -> Any:
+        weights = list(layer.parameters())
+        return torch.ops.arignote.recurrent("gru", x, [h], weights, True, 2, 0.0, True, False, False)
+
+    for got, want in zip(values_and_gradients(by_op, layer, x), values_and_gradients(layer, layer, x), strict=True):
+        torch.testing.assert_close(got, want)
+
+
+def test_recurrent_layers_under_transforms_are_unrolled() -> None:
+    layer, x = nn.GRU(4, 5), torch.randn(3, 6, 4)
+    slope = torch.func.grad(lambda x: layer(x)[0].square().sum())
+    torch.testing.assert_close(torch.compile(slope, backend=arignote)(x), slope(x))

@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import ops as T
+from ....calculus.calculus import grad
 from ....control.scan import scan
+from ....graph import rebuild
+from ....ops.core.tensor import TensorVariable
 from ..symbols import lengths
 from ..table import Call, converter
 
@@ -95,6 +98,23 @@ def kept(
     if not batched:
         x, ends = T.squeeze(x, 0 if batch_first else 1), [T.squeeze(e, 1) for e in ends]
     return (x, *ends)
+
+
+@converter("arignote.recurrent_backward")
+def gradients(
+    call: Call, name: str, x: Any, states: Sequence[Any], weights: Sequence[Any], has_biases: bool, layers: int,
+    dropout: float, train: bool, bidirectional: bool, batch_first: bool, cotangents: Sequence[Any],
+) -> Any:  # fmt: skip
+    """The gradients by `x`, the states and the weights, which may be one and the same or depend on each other."""
+    operands = [x, *states, *weights]
+    own = [TensorVariable(v.type) for v in operands]
+    first, rest = own[1 : len(states) + 1], own[len(states) + 1 :]
+    found = kept(call, name, own[0], first, rest, has_biases, layers, dropout, train, bidirectional, batch_first)
+    if found is NotImplemented:
+        return NotImplemented
+    cost = sum(T.sum(v * g) for v, g in zip(found, cotangents, strict=True))  # a last state is a part of the outputs
+    by_operand = grad(cost, own, disconnected="zero")
+    return tuple(rebuild(by_operand, dict(zip(own, operands, strict=True))))
 
 
 def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> Any:
