@@ -2,8 +2,8 @@
 
 Each is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
 definition, bit for bit: the order of vdpbf16ps, or of tiles, with gradual underflow.  Where no instruction multiplies
-and adds with one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
-exact, beside infinities and NaNs.
+and adds with one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers,
+so all sums are exact, beside infinities and NaNs.
 """
 
 from __future__ import annotations
