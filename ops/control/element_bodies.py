@@ -98,7 +98,7 @@ def _ordered_in_place(
 
 @record
 class Branch:
-    """What a branch does to arrays: its nodes in order, the held parts among them, and the input of each result."""
+    """A branch that runs in place: its nodes in order, the held parts among them, and the input of each result."""
 
     order: tuple[Apply, ...]
     held: frozenset[Apply]

@@ -22,6 +22,7 @@ from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import adopt, array_of, held, is_symbolic, keep_class
 from ...ops.core.tracing import Known, Number, Trace
 from ...ops.shapes.stored import base_of, copied, now, own, set_item
+from ...record import lazy
 from ...tree import flat, is_named, unflat
 from ..intervals import Interval
 from ..iterables import Steps
@@ -29,6 +30,7 @@ from ..saved import LISTS, Saved, inside, is_value, line
 from .kinds import Kind, kind_of
 from .rooms import Room
 
+loops: Any = lazy.module("...loops", __name__)
 _MOST_INSIDE = 32
 """Most lists that begin inside of a statement."""
 _LENGTH = Interval(0, 2**48)
@@ -441,9 +443,11 @@ class Grown:
 
     def extend(self, values: Any) -> None:
         """`x.extend(values)`."""
-        from ..loops import for_
 
-        for_(values, lambda v: grown_of(self.holder).append(v), None, (), tuple, lambda _: None, lambda: (self.holder,))
+        def body(value: Any) -> None:
+            grown_of(self.holder).append(value)
+
+        loops.for_(values, body, None, (), tuple, lambda _: None, lambda: (self.holder,))
 
     def pop(self, k: Any = -1) -> Any:
         """`x.pop()` or `x.pop(0)`."""

@@ -112,7 +112,8 @@ def gradients(
     found = kept(call, name, own[0], first, rest, has_biases, layers, dropout, train, bidirectional, batch_first)
     if found is NotImplemented:
         return NotImplemented
-    cost = sum(T.sum(v * g) for v, g in zip(found, cotangents, strict=True))  # a last state is a part of the outputs
+    # Not by `known_grads`: a last state is a part of the outputs, whose cotangents add up.
+    cost: Any = sum(T.sum(v * g) for v, g in zip(found, cotangents, strict=True))
     by_operand = grad(cost, own, disconnected="zero")
     return tuple(rebuild(by_operand, dict(zip(own, operands, strict=True))))
 
