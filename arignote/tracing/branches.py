@@ -31,7 +31,7 @@ from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
 from .growing.lists import Wanted, attempts, grown_of, passes_on
 from .intervals import narrowed
-from .saved import LISTS, Saved, is_value, line
+from .saved import LISTS, Saved, contents, inside, is_value, line
 from .undefined import Undefined, defined
 
 _CHEAP = 24
@@ -177,7 +177,20 @@ class _Choice:
         places = []
         for p, q in zip(parts_a, parts_b, strict=True):
             places.append(p if p is q or _same(p, q) else self._pair(name, p, q, shared))
-        return lambda results: unflat(form, iter([_of(p, results) for p in places]))
+        both = [c for c, *_ in contents((own_a, own_b))]
+        known = {id(c) for saved in self.trace.saved for c, *_ in saved.containers}
+        is_shared = any(name == "_ag_shared" or id(c) in known for c in both)
+
+        def made(results: Sequence[Any]) -> Any:
+            found = unflat(form, iter([_of(p, results) for p in places]))
+            if is_shared:
+                what = f"{_called(name)} is one of two lists or dicts, by a branch that depends on values"
+                also = [c for c, *_ in contents((found,))]
+                self.trace.watched += [(c, inside(c), f"{what}, so none of them can be changed{line()}")
+                                       for c in (*both, *also)]  # fmt: skip
+            return found
+
+        return made
 
     def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
         for v in (a, b):
@@ -314,7 +327,8 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _called(name: str) -> str:
-    return {"_ag_result": "the result", "_ag_choice": "the conditional expression"}.get(name, f"the variable {name!r}")
+    known = {"_ag_result": "the result", "_ag_choice": "the conditional expression"}
+    return known.get("_ag_choice" if name == "_ag_shared" else name, f"the variable {name!r}")
 
 
 def _writes(new: Any, old: Any) -> list[Any] | None:
@@ -376,13 +390,14 @@ class _Cell:
         return run
 
 
-def choice(test: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-    """`then if test else otherwise`."""
+def choice(test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], is_new: bool = False) -> Any:
+    """`then if test else otherwise`; `is_new`: lists that these give are theirs alone."""
     found = truth(test)
     if isinstance(found, bool):
         return then() if found else otherwise()
     cell = _Cell()
-    if_(test, cell.assign(then), cell.assign(otherwise), ("_ag_choice",), cell.get, cell.put, tuple)
+    name = "_ag_choice" if is_new else "_ag_shared"
+    if_(test, cell.assign(then), cell.assign(otherwise), (name,), cell.get, cell.put, tuple)
     return cell.value
 
 
@@ -421,6 +436,11 @@ def _joined(word: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> 
 def itself(value: Any) -> Any:
     """Return the value: a branch that computes nothing."""
     return value
+
+
+def has_items(value: Any) -> Any:
+    """Return whether a list that changes by values has items, as the operand of a test; other values as they are."""
+    return truth(value) if type(value) in LISTS else value
 
 
 def not_(value: Any) -> Any:

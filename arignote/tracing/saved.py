@@ -36,6 +36,7 @@ class Saved:
         self.stored, self.guards = dict(trace.stored), dict(trace.guards)
         self.held, self.frozen, self.open = dict(trace.held), dict(trace.frozen), list(trace.open)
         self.checks: int = len(trace.checks)
+        self.watched: int = len(trace.watched)
         self.containers: list[tuple[Any, list[int], Any]] = contents([*values, *seen])
         """The lists, dicts and sets, with the identities of what they are to hold, and what they hold before."""
         self.rooms: list[tuple[Any, Any]] = [(r, (r.appended, r.taken)) for r in trace.rooms]
@@ -45,7 +46,7 @@ class Saved:
         trace = self.trace
         trace.stored, trace.guards = dict(self.stored), dict(self.guards)
         trace.held, trace.frozen, trace.open = dict(self.held), dict(self.frozen), list(self.open)
-        del trace.checks[self.checks :]
+        del trace.checks[self.checks :], trace.watched[self.watched :]
         trace.rooms[:] = [room for room, _ in self.rooms]
         for room, (appended, taken) in self.rooms:
             room.appended, room.taken = appended, taken

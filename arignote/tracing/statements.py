@@ -1,6 +1,6 @@
 """Statements of a rewritten function while it is traced: what source.py calls in the place of control flow.
 
-    if_, choice, and_, or_, not_            branches.py
+    if_, choice, and_, or_, not_, has_items branches.py
     compare, compared                       builtins/comparisons.py
     for_, while_, items, kept, listed       loops.py
     call, call_writing, joined              calls.py
@@ -23,7 +23,7 @@ from ..ops.core.traced import known_of
 from ..ops.core.tracing import current
 from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
-from .branches import and_, any_of, choice, if_, none_of, not_, or_
+from .branches import and_, any_of, choice, has_items, if_, none_of, not_, or_
 from .builtins.comparisons import compare, compared
 from .builtins.plain_values import key as hashed
 from .builtins.plain_values import showing, written
@@ -37,8 +37,8 @@ from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
-    "change_item", "choice", "compare", "compared", "for_", "hashed", "if_", "item", "items", "joined", "kept",
-    "listed", "none_of", "not_", "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute",
+    "change_item", "choice", "compare", "compared", "for_", "has_items", "hashed", "if_", "item", "items", "joined",
+    "kept", "listed", "none_of", "not_", "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute",
     "set_item", "showing", "slice", "trying", "while_", "written",
 ]
 

@@ -29,6 +29,7 @@ from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Argumen
 from .catching import Catch, is_of_trace
 from .growing.lists import Grown, result_of, without_holders
 from .naming import named_parts, naming_leaves
+from .saved import inside
 from .scopes import Scope
 from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
@@ -388,6 +389,9 @@ class _Tracing:
         return v
 
     def _require_unchanged(self) -> None:
+        for container, parts, message in self._trace.watched:
+            if inside(container) != parts:
+                raise TypeError(f"{self._name}: {message}")
         for value, structure, leaves in self._given:
             now: list[Any] = []
             if flat(value, now, records=None) != structure or any(a is not b for a, b in zip(now, leaves, strict=True)):

@@ -110,6 +110,7 @@ class Trace:
     choices    the two values of a result of a branch
     saved      the states before the statements around the one that is traced, see tracing/saved.py
     rooms      the room that their lists have, see tracing/growing
+    watched    lists and dicts that may not be changed, what they hold, and the message that says why
     grows      whether any list changes by values
     unrolls    whether loops that change lists are traced step by step where their number of steps is known
     may_unroll whether there was such a loop
@@ -150,6 +151,7 @@ class Trace:
         self.checkpoint: Any = None
         self.saved: list[Any] = []
         self.rooms: list[Any] = []
+        self.watched: list[tuple[Any, list[int], str]] = []
         self.grows: bool = False
         self.unrolls: bool = False
         self.may_unroll: bool = False

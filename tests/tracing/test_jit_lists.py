@@ -296,3 +296,71 @@ def test_what_lists_do_not_do():
     ):
         with pytest.raises(TypeError, match=text):
             ag.jit(f)(X.copy())
+
+
+# --- one of two lists
+
+
+def test_a_list_that_is_one_of_two_cannot_be_changed():
+    """A copy would be changed in its place, or one list would not see the change of the other."""
+
+    def by_expression(x):
+        positive, negative = [], []
+        for v in x:
+            (positive if v > 0 else negative).append(v)
+        return sum(positive), sum(negative)
+
+    def by_name(x):
+        a, b = [1.0], [2.0]
+        c = a if x[0] > 0 else b
+        a.append(x[1])
+        return np.array(c)
+
+    def by_statement(x):
+        a, b = [1.0], [2.0]
+        if x[0] > 0:
+            c = a
+        else:
+            c = b
+        c[0] = x[1]
+        return np.array(a), np.array(b)
+
+    def by_dict(x):
+        a, b = {"k": x[0]}, {"k": x[1]}
+        (a if x[0] > 0 else b)["k"] = x[2]
+        return a["k"], b["k"]
+
+    for f in (by_expression, by_name, by_statement, by_dict):
+        with pytest.raises(TypeError, match="one of two"):
+            ag.jit(f)(np.array([1.0, -2.0, 3.0]))
+
+
+def test_lists_of_both_branches_may_be_read_and_new_ones_changed():
+    def f(x):
+        best, least = [0, 0], np.inf
+        for i in range(len(x)):
+            found = [i, i + 1]
+            best = found if x[i] < least else best
+            least = x[i] if x[i] < least else least
+        new = [x[0], 1.0] if x[1] > 0 else [x[1], 2.0]
+        new.append(x[2])
+        return best[0], best[1], np.array(new)
+
+    for x in (np.array([3.0, -1.0, 2.0]), np.array([-3.0, 1.0, 2.0])):
+        for found, wanted in zip(ag.jit(f)(x), f(x), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_truth_value_of_a_list_beside_other_tests():
+    def next_greater(x):
+        waiting, found = [], np.full(len(x), -1)
+        for i in range(len(x)):
+            while waiting and x[waiting[-1]] < x[i]:
+                found[waiting.pop()] = i
+            waiting.append(i)
+        left = 1 if not (waiting and x[0] > 0) or len(waiting) > 3 else 2
+        return found, left
+
+    x = np.array([2.0, 1.0, 3.0, 0.5, 0.7, 5.0, 4.0])
+    for found, wanted in zip(ag.jit(next_greater)(x), next_greater(x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
