@@ -98,7 +98,7 @@ def energy(x):
 
 @pytest.mark.parametrize("slope", [ag.grad(energy), ag.jit(ag.grad(energy))])
 def test_gradients_have_entries(slope, monkeypatch):
-    """What a function of this library reads of its own module is not checked at each call; what yours reads is."""
+    """Variables that functions of this library read are not checked at each call; those that yours read are."""
     x = np.arange(4.0)
     f = entered(slope, x)
     np.testing.assert_array_equal(f(x), x)

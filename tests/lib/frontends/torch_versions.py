@@ -1,4 +1,4 @@
-"""What tests ask of the installed version of PyTorch."""
+"""Marks of tests for the installed version of PyTorch."""
 
 from __future__ import annotations
 

@@ -147,8 +147,8 @@ def test_operands_without_an_outer_axis(middle):
 def test_distances_of_all_pairs_have_the_bits_of_a_few_pairs(dtype, n):
     """Longer rows count as short where a tile serves many steps of an outer loop."""
     x, y = T.matrix("x", dtype=dtype), T.matrix("y", dtype=dtype)
-    apart = x[:, None] - y[None]
-    f = ag.function([x, y], [T.abs(apart).sum(-1), T.square(apart).sum(-1), apart.max(-1)])
+    differences = x[:, None] - y[None]
+    f = ag.function([x, y], [T.abs(differences).sum(-1), T.square(differences).sum(-1), differences.max(-1)])
     a, b = sample((6, n), dtype, 0), sample((70, n), dtype, 1)
     every, difference = f(a, b), a[:, None] - b[None]
     np.testing.assert_allclose(every[0], np.abs(difference).sum(-1), rtol=1e-6 if dtype == "float32" else 1e-13)
