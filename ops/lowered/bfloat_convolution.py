@@ -26,8 +26,6 @@ from ..networks.weights import pack_listed, pack_within, panels_of, unpack, unpa
 from ..shapes.windows import Numbers, Windowed
 from .blocked import BlockedConvolution, Pads
 
-TILE_WORDS = 16
-"""The most words that a tile sums, as in products/pair_tiles.c."""
 IMAGE_WORDS, GROUP_WORDS = 2, 8
 """Words of the up to four channels of an image, and of a block that holds several groups."""
 
@@ -39,7 +37,7 @@ class BfloatConvolution(Windowed, Lowered):
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
     outputs whose weights lie side by side.  `groups`: as for a convolution.  `own`: each channel has one kernel, of
     float32 numbers.  `tile_words`: 0, or sums have the order of the tiles of AMX, see convolutions/tiles.c: of
-    TILE_WORDS words of channels each, of GROUP_WORDS where a block holds several groups, or of rows of the kernel,
+    16 words of channels each, of GROUP_WORDS where a block holds several groups, or of rows of the kernel,
     IMAGE_WORDS a position, where x is images of few channels.
     """
 

@@ -54,6 +54,8 @@ BOUNDS = {
     "optdb/rules/control/scan_weights.py": {"FEWEST_STEPS"},
     "optdb/rules/blocks/channels_last.py": {"CHANNELS_FIRST", "CHANNELS_LAST"},
     "ops/networks/transposed.py": {"FEWEST", "TO_POSITIONS"},
+    # The form of packed weights, which the C knows too.
+    "ops/lowered/bfloat_convolution.py": {"GROUP_WORDS", "IMAGE_WORDS"},
     "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "SHARED", "_ALWAYS_SMALL"},
     "optdb/rules/shapes/assuming.py": {"FEW"},
     "optdb/rules/shapes/fills.py": {"MOST_STEPS"},

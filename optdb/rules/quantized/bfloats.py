@@ -146,17 +146,13 @@ def convolution_of_pairs(node: Node) -> Variable | None:
         return None
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
-    panel = TILED_BLOCKS if tile_words else op.panel
+    panel = units.TILE_BLOCKS if tile_words else op.panel
     made = narrow.BfloatConvolution(
         op.stride, op.dilation, op.padding, op.size, panel, shape, op.groups, op.own, tile_words
     )  # fmt: skip
     numbers = np.zeros(-(-shape[0] // op.size) * op.size, "float32")
     numbers[: bias.data.size] = bias.data
     return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
-
-
-TILED_BLOCKS = 2
-"""Blocks of outputs of a panel whose sums are tiles: four tiles hold the sums of 32 positions."""
 
 
 def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
@@ -166,7 +162,7 @@ def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
     0: the target has no tiles, or they do not fit.  The words of few channels that a row of the kernel meets are summed
     together.
     """
-    most = narrow.TILE_WORDS
+    most = units.TILE_WORDS
     if not units.has_tiles(current(), "bfloat16") or op.own or op.size not in (most, 2 * most):
         return 0
     if x.ndim == 5 and op.is_within(kernels, True):
