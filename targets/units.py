@@ -56,7 +56,7 @@ UNITS: tuple[Unit, ...] = (
 TILES = next(u for u in UNITS if u.instruction == "tdpbusd")
 """The unit of tiles for bytes."""
 TILE_BYTES, TILE_WORDS, TILE_BLOCKS = 64, 16, 2
-"""Bytes of a row of a tile; words of 4 bytes of it; vectors of outputs whose sums tiles hold at once (kernels/quantized/tiles.c)."""
+"""Bytes and words of a row of a tile; vectors of outputs whose sums tiles hold at once (kernels/quantized/tiles.c)."""
 
 
 ctypes: Any = lazy.module("ctypes")
