@@ -16,6 +16,9 @@
    Positions of y are counted along those columns, so that a tile runs over the ends of rows; sums between two rows are not
    stored.  Weights are stored in reading order, as in direct.c, with so many words of channels in place of a block's. */
 #pragma once
+#if !defined(OF_PAIRS)
+#define OF_PAIRS
+#endif
 #include "../products/pair_tiles.c"
 #include "direct.c"
 

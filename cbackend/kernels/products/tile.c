@@ -111,6 +111,27 @@ INLINE void add_packed(const int rows, const int vectors, i64 k, const REAL *a, 
 }
 #endif
 
+/* sums += the product of a column of a, at `at`, and a row of b. */
+INLINE void add_outer(const int rows, const int vectors, const REAL *const *row, i64 at, const REAL *b,
+                      vector sums[][2])
+{
+    vector right[2];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+        right[v] = *(const unaligned *)(b + v * LANES);
+        KEEP(right[v]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) sums[i][v] += row[i][at] * right[v];
+#if COMPLEX
+        sums[i][0] -= row[i][at + ROWS] * right[1];
+        sums[i][1] += row[i][at + ROWS] * right[0];
+#endif
+    }
+}
+
 /* sums = the product of the first `rows` of ROWS rows of a, whose k columns are `step` apart, and `vectors` vectors of
    columns of b, whose rows are b_step apart. */
 INLINE void sum_tile(const int rows, const int vectors, i64 k, const REAL *const *row, i64 step, const REAL *b,
@@ -126,23 +147,13 @@ INLINE void sum_tile(const int rows, const int vectors, i64 k, const REAL *const
         return;
     }
 #endif
+    i64 at = 0;
+    if (rows == ROWS && vectors == 2) {
 #pragma GCC unroll STEPS
-    for (i64 at = 0; k > 0; k--, at += step, b += b_step) {
-        vector right[2];
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) {
-            right[v] = *(const unaligned *)(b + v * LANES);
-            KEEP(right[v]);
-        }
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; i++) {
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) sums[i][v] += row[i][at] * right[v];
-#if COMPLEX
-            sums[i][0] -= row[i][at + ROWS] * right[1];
-            sums[i][1] += row[i][at + ROWS] * right[0];
-#endif
-        }
+        for (; k > 0; k--, at += step, b += b_step) add_outer(rows, vectors, row, at, b, sums);
+    } else {
+#pragma GCC unroll 1
+        for (; k > 0; k--, at += step, b += b_step) add_outer(rows, vectors, row, at, b, sums);
     }
 }
 

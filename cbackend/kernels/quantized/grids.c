@@ -16,7 +16,7 @@
 #include "registers.c"
 #include "tiles.c"
 
-#if BYTE_TILES && defined(__AVX512BW__) && defined(__AVX512VNNI__)
+#if HAS_BYTE_TILES && defined(__AVX512BW__) && defined(__AVX512VNNI__)
 enum { MOST_PLACES = 128 };                                 /* of a kernel */
 enum { FEWEST_POSITIONS = 4 };                              /* that are worth the shapes of tiles */
 enum { STRIP_BYTES = 1 << 16, MOST_STRIP_BYTES = 1 << 19 }; /* of the grid of a task */

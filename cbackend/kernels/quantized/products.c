@@ -167,7 +167,7 @@ static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {{PROD
 #pragma GCC pop_options
 #endif
 
-#if BYTE_TILES && defined(__AVX512F__)
+#if HAS_BYTE_TILES && defined(__AVX512F__)
 enum { FEWEST_ROWS = 4 }; /* that are worth the shapes of tiles */
 
 /* Whether tiles serve. */
@@ -225,7 +225,7 @@ static void product_task(void *context, i64 index)
     const i64 column = first * LANES, count = at_most(n - column, (end - first) * LANES);
     const i32 fits = count == (end - first) * LANES;
     if (work->packs) pack_panel(work, panel);
-#if BYTE_TILES && defined(__AVX512F__)
+#if HAS_BYTE_TILES && defined(__AVX512F__)
     if (work->by_tiles && rows >= FEWEST_ROWS) {
         i32 *const to = work->c + top * n + column;
         multiply_strip_by_tiles(work, top, rows, panel_at(work, panel), end - first, to, count);

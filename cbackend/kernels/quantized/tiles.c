@@ -5,7 +5,7 @@
 #include "../tiles.h"
 
 #if HAS_TILES && (defined(__AMX_INT8__) || defined(AG_EMULATED_TILES))
-#define BYTE_TILES 1
+#define HAS_BYTE_TILES 1
 enum { SUMS = 0, LEFT = 4, RIGHT = 6 }; /* tiles: sums by rows and columns, two left sides, two right sides */
 enum { BLOCK_ROWS = 2 * TILE_ROWS };
 enum { BYTES_AHEAD = 8192 }; /* of weights that are asked for: hardware does not look beyond a page */
@@ -86,5 +86,5 @@ static void sum_block(const tile_block *at, i64 rows, i64 vectors)
     of[at->is_signed != 0][rows > TILE_ROWS][vectors > 1](at);
 }
 #else
-#define BYTE_TILES 0
+#define HAS_BYTE_TILES 0
 #endif
