@@ -16,6 +16,10 @@
 #include "../products/blocks.c"
 #include "../products/choices.c"
 
+#ifndef FLUSHES /* words.c does */
+#define FLUSHES 0
+#endif
+
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
 enum { EXP_TERMS = sizeof(REAL) == 4 ? 7 : 13 };
@@ -62,15 +66,19 @@ INLINE vector scaled(vector x, vector n, mask power)
 #endif
 }
 
-/* exp(x) for x <= 0; NaN for NaN and inf; 0 where it is subnormal, which takes Intel's processors 100 cycles. */
+/* exp(x) for x <= 0; NaN for NaN and inf; 0 where it underflows, which takes Intel's processors 100 cycles.  FLUSHES: 0 where
+   it is subnormal, too. */
 INLINE vector exponential(vector x)
 {
     static const REAL terms[] = {
         1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
         1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
     const i32 narrow = sizeof(REAL) == 4;
-    const REAL low = narrow ? -87.336 : -708.396, whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
-    const REAL ln2 = narrow ? 0.693359375 : 0.693145751953125; /* with few digits; the rest of it */
+    const REAL low = FLUSHES  ? -87.336
+                     : narrow ? -105
+                              : -746,
+               whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
+    const REAL ln2 = narrow ? 0.693359375 : 0.693145751953125;   /* with few digits; the rest of it */
     const REAL rest = narrow ? -2.12194440e-4 : 1.42860682030941723212e-6;
     const vector bias = whole - (vector){0};
     const mask is_zero = x <= low - (vector){0};

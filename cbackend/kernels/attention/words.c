@@ -7,6 +7,7 @@
 
    Scores, masks, exponentials and sums are float; a row is divided by the sum of its rounded exponentials. */
 #pragma once
+#define FLUSHES 1
 #include "../products/halves.c"
 #include "../products/pair_tiles.c"
 #if defined(__AVX512BF16__)

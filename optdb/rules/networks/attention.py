@@ -155,7 +155,7 @@ def _as_stack(v: Variable) -> Any:
 
 ATTENTION: list[Rule] = [
     node_rule(
-        "local_attention", PRODUCTS, attention, having=Softmax, uses=True, contract=relaxes("rounding", "underflow"),
+        "local_attention", PRODUCTS, attention, having=Softmax, uses=True, contract=relaxes("rounding"),
         formula="matmul(softmax(mask(scale * matmul(q, k))), v) -> attention(q, k, v, scale, mask)",
     ),
 ]  # fmt: skip
