@@ -38,7 +38,7 @@
         .b_strides = (const i64[]){in0_s0, n36, 0, 0}, .row_rank = 3, .rows = (const i64[]){in1_n1, in1_n2,
         in1_n3}, .row_steps = (const i64[]){in0_s1, in0_s2, in0_s3}, .column_rank = 2,
         .columns = (const i64[]){n24, n28}, .column_steps = (const i64[]){n33, n34}, .y = p43,
-        .after = {&k_93242c4c037b08f6_nest, (const i64[]){in0_n0, n39, n24, n28}, (void *[]){f->o[0], p43, in2,
+        .after = {&k_6f1dda27ae85cafb_nest, (const i64[]){in0_n0, n39, n24, n28}, (void *[]){f->o[0], p43, in2,
         k0}, (const i64[]){n40, n38, n28, 1, n37, n44, n28, 1, 0, n45, 0, 0, 0, 0, 0, 0}}});
     if (f->outcome) return ag_fail(call, f->outcome, 1, 0, 0, 0);
     if (*rt->stop && rt->stopped()) return ag_fail(call, 12 /* INTERRUPTED */, 1, 0, 0, 0);

@@ -14,7 +14,7 @@
     rt->f32.product(rt, &(const ag_product){.rank = 0, .batch = (const i64[]){0}, .m = in0_n0, .n = in1_n1,
         .k = in0_n1, .alpha = (const f32[]){1}, .a = in0, .a_strides = (const i64[]){in0_s0, in0_s1}, .b = in1,
         .b_strides = (const i64[]){in1_s0, in1_s1}, .beta = (const f32[]){0}, .y = p17,
-        .after = {&k_1d4554888ed770db_nest, (const i64[]){in0_n0, n14}, (void *[]){f->o[0], p17, in2, k0},
+        .after = {&k_19419a900497a312_nest, (const i64[]){in0_n0, n14}, (void *[]){f->o[0], p17, in2, k0},
         (const i64[]){n14, 1, in1_n1, n18, 0, n19, 0, 0}}});
     if (*rt->stop && rt->stopped()) return ag_fail(call, 12 /* INTERRUPTED */, 0, 0, 0, 0);
     rt->release(f->b[0]), f->b[0] = 0;
