@@ -13,6 +13,8 @@ from typing import Any
 
 _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 """Expressions whose parts may be computed later, more than once or not at all."""
+NEW = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.BinOp, ast.Call, ast.Constant)
+"""Expressions whose lists no name has yet."""
 
 
 def plainer(body: list[ast.stmt], assigns: bool, inside: bool = False) -> list[ast.stmt]:
@@ -177,3 +179,14 @@ def _check(word: str, test: ast.expr, error: ast.expr, like: ast.stmt) -> ast.st
     function = ast.Attribute(ast.Name("_ag", ast.Load()), word, ast.Load())
     call = ast.Call(function, [test, ast.copy_location(ast.Lambda(none, error), like)], [])
     return ast.copy_location(ast.Expr(call), like)
+
+
+def as_test(node: Any) -> Any:
+    """Return the expression, of which only the truth value counts: operands of `and` and `or` in it are marked."""
+    if isinstance(node, ast.BoolOp):
+        node._is_test = True  # type: ignore[attr-defined]
+        for value in node.values:
+            as_test(value)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        as_test(node.operand)
+    return node

@@ -25,7 +25,7 @@ from ...graph.collector import gc_paused
 from ...record.frames import OWN
 from .jumps import without_jumps
 from .liveness import ENDS, mark_live, nodes_of, parameters_of, parts_of
-from .plainer import holds_assignment, plainer
+from .plainer import NEW, as_test, holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
@@ -343,9 +343,6 @@ class _Function:
     def value(self, e: Any) -> Any:
         return None if e is None else _Expressions(self.writes).visit(e)
 
-    def test(self, e: Any) -> Any:
-        return self.value(_as_test(e))
-
     # --- assignments
     def _assigned(self, s: ast.Assign) -> list[ast.stmt]:
         s.value = self.value(s.value)
@@ -417,7 +414,7 @@ class _Function:
         live = s._live  # type: ignore[attr-defined]
         own = self._own(s)
         names = [n for n in own if n in live]
-        test = self.test(s.test)
+        test = self.value(as_test(s.test))
         then, other = self._new("then"), self._new("else")
         # Each branch begins with the values from before it, which the other one may assign.
         defs, state = self._state(names, [n for n in own if n not in live and n in s._reads])  # type: ignore[attr-defined]
@@ -434,10 +431,8 @@ class _Function:
         return [*own, *(n for n in sorted(self.shared) if n not in own)] if calls else own
 
     def _loop(self, s: Any) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
-        live = s._live
         own = self._own(s)
-        names = [n for n in own if n in live]
-        defs, state = self._state(names)
+        defs, state = self._state([n for n in own if n in s._live])
         self._see(s, defs, state)
         return own, defs, state
 
@@ -465,7 +460,7 @@ class _Function:
 
     def _while(self, s: ast.While) -> list[ast.stmt]:
         own, defs, state = self._loop(s)
-        test = _lambda(self.test(s.test))
+        test = _lambda(self.value(as_test(s.test)))
         body = self._new("body")
         return [
             _def(body, [], self.statements(s.body), own), *defs,
@@ -543,17 +538,15 @@ class _Expressions(ast.NodeTransformer):
         return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        is_new = all(isinstance(v, _NEW) for v in (node.body, node.orelse))
-        _as_test(node.test)
+        is_new = ast.Constant(all(isinstance(v, NEW) for v in (node.body, node.orelse)))
+        as_test(node.test)
         self.generic_visit(node)
-        sides = (_lambda(node.body), _lambda(node.orelse))
-        return ast.copy_location(_ag("choice", node.test, *sides, ast.Constant(is_new)), node)
+        return ast.copy_location(_ag("choice", node.test, _lambda(node.body), _lambda(node.orelse), is_new), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        is_test = getattr(node, "_is_test", False)
         self.generic_visit(node)
+        values = [_ag("has_items", v) if getattr(node, "_is_test", False) else v for v in node.values]
         word = "and_" if isinstance(node.op, ast.And) else "or_"
-        values = [_ag("has_items", v) if is_test else v for v in node.values]
         return ast.copy_location(_ag(word, values[0], *map(_lambda, values[1:])), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -601,21 +594,6 @@ def _speaks(function: ast.expr) -> bool:
 
 def _is_ag(e: ast.expr) -> bool:
     return isinstance(e, ast.Name) and e.id == AG
-
-
-_NEW = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.BinOp, ast.Call, ast.Constant)
-"""Expressions whose lists no name has yet."""
-
-
-def _as_test(node: Any) -> Any:
-    """Return the expression, of which only the truth value counts: operands of `and` and `or` in it are marked."""
-    if isinstance(node, ast.BoolOp):
-        node._is_test = True  # type: ignore[attr-defined]
-        for value in node.values:
-            _as_test(value)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        _as_test(node.operand)
-    return node
 
 
 def _ag_call(node: ast.Call, word: str) -> ast.Call:

@@ -217,7 +217,8 @@ def reduce_of_stack(node: Node) -> Value | None:
     if any(part.type.shape[axis] != 1 for part in made.inputs):
         return None
     order = tuple(k for k in range(x.ndim) if k != axis)
-    return reduce(op.scalar, [_unstacked(part, order) for part in made.inputs])
+    parts = [_unstacked(part, order) for part in made.inputs]
+    return reduce(op.scalar, dict.fromkeys(parts) if op.selects else parts)
 
 
 def _unstacked(part: Variable, order: tuple[int, ...]) -> Value:

@@ -249,7 +249,7 @@ REDUCTIONS = [
     ("local_opt_alloc", T.max(Alloc()(s, 4)), s),
     ("local_opt_alloc", T.sum(Alloc()(T.constant(2.0), n, k)), T.constant(2.0) * T.cast(n * k, "float64")),
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=0), x + y),
-    ("local_reduce_join", T.max(T.stack([x, y] * 5), axis=0), functools.reduce(T.maximum, [x, y] * 5)),
+    ("local_reduce_join", T.max(T.stack([x, y] * 5), axis=0), T.maximum(x, y)),
     ("local_reduce_of_few", T.sum(_pairs, axis=1), _pairs[:, 0] + _pairs[:, 1]),
     (
         "local_reduce_of_few",
