@@ -17,13 +17,15 @@ from ....ops.lowered.byte_sums import BYTES, WORD, ByteConvolution
 from ....ops.lowered.quantized_blocks import QuantizeInBlocks
 from ....ops.networks.quantized import Quantize
 from ....ops.shapes.shape import DimShuffle, reshape
+from ....record import lazy
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from ....targets.units import TILE_BLOCKS, TILE_BYTES, TILES
 from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..blocks.channels import from_blocks
 from ..facts import Node, producer
+
+units: Any = lazy.module("....targets.units", __package__)
 
 
 def bytes_in_blocks(node: Node) -> Variable | None:
@@ -88,10 +90,10 @@ def _for_tiles(op: ByteConvolution, block: int) -> ByteConvolution:
     target = current()
     channels, *kernel = op.weights[1:]
     is_long = channels * math.prod(kernel) >= target.limits.convolutions.tiled_depth
-    if op.own or not is_long or not TILES.belongs_to(target):
+    if op.own or not is_long or not units.TILES.belongs_to(target):
         return op
     whole = -(-channels // block) * block
-    return replace(op, panel=TILE_BLOCKS, chunk=min(TILE_BYTES, whole))
+    return replace(op, panel=units.TILE_BLOCKS, chunk=min(units.TILE_BYTES, whole))
 
 
 def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) -> list[Variable]:
