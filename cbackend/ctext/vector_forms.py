@@ -8,13 +8,12 @@ vectorize, or a branch where the far way is a call of the C library.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from ...record import record
 from .helper import C_TYPES, INLINE, Helper, suffix
 
 
-@record
-class _Form:
+class _Form(NamedTuple):
     """A function: its parameters, what is compared with the bound, and that bound by dtype, from which on it is far."""
 
     name: str

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
 from ...graph.ordering import ordered
@@ -96,8 +96,7 @@ def _ordered_in_place(
     return None
 
 
-@record
-class Branch:
+class Branch(NamedTuple):
     """A branch that runs in place: its nodes in order, the held parts among them, and the input of each result."""
 
     order: tuple[Apply, ...]
