@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
 from ...graph.ordering import ordered
-from ...record import record
 from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
