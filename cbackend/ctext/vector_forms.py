@@ -8,20 +8,22 @@ vectorize, or a branch where the far way is a call of the C library.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from .helper import C_TYPES, INLINE, Helper, suffix
 
 
-class _Form(NamedTuple):
-    """A function: its parameters, what is compared with the bound, and that bound by dtype, from which on it is far."""
+class _Form:
+    """A function: its parameters, what is compared with the bound, and that bound by dtype, from which on it is far.
 
-    name: str
-    parameters: tuple[str, ...]
-    size: str
-    far: Mapping[str, str]
-    is_call: bool = False
-    """Whether the far way calls the C library."""
+    `is_call`: whether the far way calls the C library.
+    """
+
+    __slots__ = ("far", "is_call", "name", "parameters", "size")
+
+    def __init__(
+        self, name: str, parameters: tuple[str, ...], size: str, far: Mapping[str, str], is_call: bool = False
+    ) -> None:
+        self.name, self.parameters, self.size, self.far, self.is_call = name, parameters, size, far, is_call
 
     def declared(self, dtype: str) -> str:
         return ", ".join(f"{dtype} {x}" for x in self.parameters)

@@ -7,8 +7,6 @@ optdb/rules/quantized/bfloats.py makes the op of attention; its C is kernels/att
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ...graph import TensorType, Variable
@@ -25,7 +23,7 @@ class BfloatAttention(Attention):
     """`bfloat_attention(q, k, v, scale[, mask, fill][, added])`: attention whose products have operands of 16 bits."""
 
     name = "bfloat_attention"
-    tiled_format: ClassVar[str] = "bfloat16"
+    tiled_format = "bfloat16"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if any(v.dtype != "uint16" for v in inputs[:3]):

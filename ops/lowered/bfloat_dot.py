@@ -38,7 +38,7 @@ class BfloatDot(Lowered):
 
     name = "bfloat_dot"
     picture: ClassVar[Kind] = Kind.PRODUCT
-    tiled_format: ClassVar[str] = "bfloat16"
+    tiled_format = "bfloat16"
     operations: ClassVar[Callable[..., Any]] = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

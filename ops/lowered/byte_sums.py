@@ -50,7 +50,7 @@ class ByteProduct(Lowered):
 
     name = "byte_product"
     picture: ClassVar[Kind] = Kind.PRODUCT
-    tiled_format: ClassVar[str] = "int8"
+    tiled_format = "int8"
     operations: ClassVar[Callable[..., Any]] = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
