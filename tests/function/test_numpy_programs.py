@@ -224,10 +224,10 @@ def changes_shape(x):
     return x
 
 
-def appends(x):
+def inserts(x):
     out = []
     while x.sum() > 1:
-        out.append(x[0])
+        out.insert(0, x[0])
         x = x * 0.5
     return out
 
@@ -247,7 +247,7 @@ def two_forms(x):
     "f, error, message",
     [
         (changes_rank, TypeError, r"the variable 'y' is .* arrays keep their rank in a loop"),
-        (appends, TypeError, "a list or dict is changed in a loop whose end depends on values; fill an array"),
+        (inserts, TypeError, r"a list of float64 that changes by values has no insert\(\); it takes append"),
         (one_of_two, TypeError, "the conditional expression is one of two arrays, .* write to a copy"),
         (two_forms, TypeError, "the result is (None in one|.* and None in the)"),
     ],
