@@ -17,7 +17,7 @@
 #include "packed.h"
 
 enum { PACKED_FAILED = 2 }; /* the outcome MEMORY */
-enum { SHARES = 16 };     /* tasks that panels are divided into, if the format does not say how many panels it takes */
+enum { SHARES = 16 }; /* tasks that panels are divided into, if the format does not say how many panels it takes */
 enum { SQUARE = 512 * 512 }; /* numbers of y that are worth a task, of formats whose tasks are as high as wide */
 enum { SHORT_SUM = 128, LONGER = 16 }; /* for short sums, writing y dominates: such tasks may be so many times wider */
 enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ctrl-C */
