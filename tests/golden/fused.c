@@ -40,6 +40,12 @@ static inline __attribute__((always_inline)) f64 ag_from_bits_f64(u64 x)
     return v.f;
 }
 
+/* x, or 0 where `is` is 0, by its bits: a choice might become a branch. */
+static inline __attribute__((always_inline)) f64 ag_where_f64(f64 x, i32 is)
+{
+    return ag_from_bits_f64(ag_bits_f64(x) & -(u64)is);
+}
+
 /* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
 static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
 {
@@ -62,13 +68,14 @@ static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
    is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
 static inline __attribute__((always_inline)) f64 ag_exp_below_f64(f64 x)
 {
-    const f64 y = x < -746.0 ? 0 : x;
+    const i32 is = !(x < -746.0);
+    const f64 y = ag_where_f64(x, is);
     const f64 shifted = ag_fma_f64(y, 0x1.71547652b82fep+0, 0x1.80000000007fep52), k = shifted - 0x1.80000000007fep52;
     const f64 r = ag_fma_f64(k, -0x1.a39ef35793c76p-33, ag_fma_f64(k, -0x1.62e42feep-1, y));
     const u64 exponents = ag_bits_f64(shifted), half = exponents >> 1;
     const f64 first = ag_from_bits_f64(half << 52);
     const f64 result = (1 + ag_small_expm1_f64(r)) * first * ag_from_bits_f64((exponents - half) << 52);
-    return x < -746.0 ? 0 : result;
+    return ag_where_f64(result, is);
 }
 
 /* exp(710.0) is infinite */

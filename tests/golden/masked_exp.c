@@ -38,6 +38,12 @@ static inline __attribute__((always_inline)) f32 ag_from_bits_f32(u32 x)
     return v.f;
 }
 
+/* x, or 0 where `is` is 0, by its bits: a choice might become a branch. */
+static inline __attribute__((always_inline)) f32 ag_where_f32(f32 x, i32 is)
+{
+    return ag_from_bits_f32(ag_bits_f32(x) & -(u32)is);
+}
+
 /* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
 static inline __attribute__((always_inline)) f32 ag_small_expm1_f32(f32 r)
 {
@@ -53,13 +59,14 @@ static inline __attribute__((always_inline)) f32 ag_small_expm1_f32(f32 r)
    is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
 static inline __attribute__((always_inline)) f32 ag_exp_below_f32(f32 x)
 {
-    const f32 y = x < -104.0f ? 0 : x;
+    const i32 is = !(x < -104.0f);
+    const f32 y = ag_where_f32(x, is);
     const f32 shifted = ag_fma_f32(y, 0x1.715476p+0f, 0x1.8001fcp23f), k = shifted - 0x1.8001fcp23f;
     const f32 r = ag_fma_f32(k, -0x1.7f7d1cp-20f, ag_fma_f32(k, -0x1.62e4p-1f, y));
     const u32 exponents = ag_bits_f32(shifted), half = exponents >> 1;
     const f32 first = ag_from_bits_f32(half << 23);
     const f32 result = (1 + ag_small_expm1_f32(r)) * first * ag_from_bits_f32((exponents - half) << 23);
-    return x < -104.0f ? 0 : result;
+    return ag_where_f32(result, is);
 }
 
 /* exp(89.0f) is infinite */

@@ -36,6 +36,6 @@ INLINE F ag_erfc_F(F x)
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F scaled = q * inverse, part = ag_fma_F(ag_small_expm1_F(r), scaled, scaled);
     const F found = part * ag_from_bits_F(half << MANTISSA) * ag_from_bits_F((exponents - half) << MANTISSA);
-    const F rest = fabs_F(x) > ZERO_FOR_ERFC ? 0 : found, far = x < 0 ? 2 - rest : rest, near = 1 - ag_fma_F(x, z, x);
+    const F rest = ag_where_F(found, !(fabs_F(x) > ZERO_FOR_ERFC)), far = x < 0 ? 2 - rest : rest, near = 1 - ag_fma_F(x, z, x);
     return x != x ? x : a < NEAR ? near : far; /* a compiler may negate a NaN, or not: -x * y is one instruction */
 }

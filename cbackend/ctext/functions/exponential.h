@@ -32,6 +32,12 @@ INLINE F ag_from_bits_F(U x)
     return v.f;
 }
 
+/* x, or 0 where `is` is 0, by its bits: a choice might become a branch. */
+INLINE F ag_where_F(F x, i32 is)
+{
+    return ag_from_bits_F(ag_bits_F(x) & -(U)is);
+}
+
 /* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
 INLINE F ag_small_expm1_F(F r)
 {
@@ -43,13 +49,14 @@ INLINE F ag_small_expm1_F(F r)
    is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
 INLINE F ag_exp_below_F(F x)
 {
-    const F y = x < LEAST ? 0 : x;
+    const i32 is = !(x < LEAST);
+    const F y = ag_where_F(x, is);
     const F shifted = ag_fma_F(y, PER_LOG2, TWICE_BIASED), k = shifted - TWICE_BIASED;
     const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F first = ag_from_bits_F(half << MANTISSA);
     const F result = (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
-    return x < LEAST ? 0 : result;
+    return ag_where_F(result, is);
 }
 
 /* exp(MOST) is infinite */
@@ -60,13 +67,14 @@ INLINE F ag_exp_F(F x)
 
 INLINE F ag_exp2_F(F x)
 {
-    F y = x < LEAST_OF_EXP2 ? 0 : x;
+    const i32 is = !(x < LEAST_OF_EXP2);
+    F y = ag_where_F(x, is);
     y = y > MOST_OF_EXP2 ? MOST_OF_EXP2 : y;
     const F shifted = y + TWICE_BIASED, r = (y - (shifted - TWICE_BIASED)) * LOG_2;
     const U exponents = ag_bits_F(shifted), half = exponents >> 1;
     const F first = ag_from_bits_F(half << MANTISSA);
     const F result = (1 + ag_small_expm1_F(r)) * first * ag_from_bits_F((exponents - half) << MANTISSA);
-    return x < LEAST_OF_EXP2 ? 0 : result;
+    return ag_where_F(result, is);
 }
 
 /* exp(x) - 1, where y is x cut to LEAST_OF_EXPM1 and MOST: 2^k * (exp(r) - 1) + (2^k - 1), where 2^k may
@@ -128,12 +136,13 @@ INLINE F ag_tanh_F(F x)
 INLINE F ag_sigmoid_F(F x)
 {
     F y = x > ONE_FOR_TANH ? -ONE_FOR_TANH : -x;
-    y = x < LEAST ? 0 : y;
+    const i32 is = !(x < LEAST);
+    y = ag_where_F(y, is);
     const F shifted = ag_fma_F(y, PER_LOG2, BIASED_LESS), k = shifted - BIASED_LESS;
     const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
     const F power = ag_from_bits_F(ag_bits_F(shifted) << MANTISSA);
     const F result = LESS / (LESS + ag_fma_F(ag_small_expm1_F(r), power, power));
-    return x < LEAST ? 0 : result;
+    return ag_where_F(result, is);
 }
 
 /* 2 atanh(s / 2) for 0 <= s <= 2/3 */
@@ -166,7 +175,7 @@ INLINE F ag_softplus_F(F x)
     const F over = ag_fma_F(ag_from_bits_F(ag_bits_F(e) & near), 2, near ? -2 * LESS : LESS);
     const F under = e + (near ? 3 * LESS : (F)0.5 * LESS);
     const F result = (near ? LOG_2 : ag_from_bits_F(ag_bits_F(x) & plus)) + ag_twice_atanh_F(over / under);
-    return x < LEAST ? 0 : result;
+    return ag_where_F(result, !(x < LEAST));
 }
 
 INLINE F ag_logaddexp_F(F a, F b)
