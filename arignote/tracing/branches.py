@@ -178,8 +178,7 @@ class _Choice:
         for p, q in zip(parts_a, parts_b, strict=True):
             places.append(p if p is q or _same(p, q) else self._pair(name, p, q, shared))
         both = [c for c, *_ in contents((own_a, own_b))]
-        known = {id(c) for saved in self.trace.saved for c, *_ in saved.containers}
-        is_shared = any(name == "_ag_shared" or id(c) in known for c in both)
+        is_shared = bool(both) and (name == "_ag_shared" or self._has_seen(both))
 
         def made(results: Sequence[Any]) -> Any:
             found = unflat(form, iter([_of(p, results) for p in places]))
@@ -191,6 +190,11 @@ class _Choice:
             return found
 
         return made
+
+    def _has_seen(self, containers: Sequence[Any]) -> bool:
+        """Whether a statement around this one saw any of these lists and dicts."""
+        known = {id(c) for saved in self.trace.saved for c, *_ in saved.containers}
+        return any(id(c) in known for c in containers)
 
     def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
         for v in (a, b):

@@ -74,10 +74,8 @@ INLINE vector exponential(vector x)
         1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
         1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
     const i32 narrow = sizeof(REAL) == 4;
-    const REAL low = FLUSHES  ? -87.336
-                     : narrow ? -105
-                              : -746,
-               whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
+    const REAL least = narrow ? -105 : -746, low = FLUSHES ? -87.336 : least;
+    const REAL whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
     const REAL ln2 = narrow ? 0.693359375 : 0.693145751953125;   /* with few digits; the rest of it */
     const REAL rest = narrow ? -2.12194440e-4 : 1.42860682030941723212e-6;
     const vector bias = whole - (vector){0};

@@ -550,6 +550,12 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     return work;
 }
 
+/* Whether y has no numbers. */
+INLINE i32 is_empty(const ag_convolution *of)
+{
+    return of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0;
+}
+
 /* Numbers of a position of a strip. */
 static i64 width_of(const direct *work) { return parts(work->of->blocks, work->panels) * work->of->out_block; }
 
@@ -585,7 +591,7 @@ static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const 
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     direct work = lay_out(rt, of, joined, offsets, bundle);
-    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+    if (is_empty(of)) {
         follow_all(rt, &of->after, &work.after);
         return;
     }

@@ -57,11 +57,14 @@ static void follow_all(const ag_runtime *rt, const ag_after *after, const epilog
         rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
 }
 
-/* Claim a slot. */
+/* Claim a slot; wait until one is free. */
 static __attribute__((unused)) i64 claim_slot(unsigned long long *free_slots)
 {
-    unsigned long long seen = __atomic_load_n(free_slots, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(free_slots, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    unsigned long long seen;
+    do seen = __atomic_load_n(free_slots, __ATOMIC_RELAXED);
+    while (
+        !seen
+        || !__atomic_compare_exchange_n(free_slots, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
     return __builtin_ctzll(seen);
 }
 

@@ -126,26 +126,6 @@ static void copy_image_row(const tiled *tiles, const half *x, half *to)
     }
 }
 
-/* Copy what the windows of a strip of an image read. */
-static void fill_image(const tiled *tiles, const strip *part, i64 image, const stage *to)
-{
-    const ag_convolution *of = tiles->given;
-    const half *x = (const half *)of->x + image * of->x_strides[0];
-    const i64 row_bytes = tiles->wide * tiles->step, start = part->row * tiles->rows.stride - tiles->rows.before;
-    char *base = to->numbers;
-    stage_axis rows = tiles->rows;
-    rows.count = part->end - part->row;
-    for (i64 r = 0; r < rows.stride; r++) {
-        if (!reads_remainder(&rows, r)) continue;
-        for (i64 q = 0; q < across(&rows); q++) {
-            const i64 row = start + q * rows.stride + r;
-            if (row < 0 || row >= rows.length) __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
-            else copy_image_row(tiles, x + row * of->x_strides[2], (half *)(base + q * row_bytes));
-        }
-        base += across(&tiles->rows) * row_bytes;
-    }
-}
-
 static i32 are_finite(const char *numbers, i64 count)
 {
     const half *x = (const half *)numbers;
@@ -155,26 +135,30 @@ static i32 are_finite(const char *numbers, i64 count)
 }
 
 /* Copy what the windows of a strip read. */
-static void fill_stage(const tiled *tiles, const strip *part, stage *to)
+static void fill_stage(const tiled *tiles, const strip *part, i64 image, stage *to)
 {
-    const ag_convolution *of = tiles->work->of;
-    const stage_axis *columns = &tiles->columns;
+    const ag_convolution *of = tiles->work->of, *given = tiles->given;
+    const half *const x_of_image = (const half *)given->x + image * given->x_strides[0];
     stage_axis rows = tiles->rows;
+    const stage_axis *columns = &tiles->columns;
     const i64 row_bytes = tiles->wide * tiles->step, start = part->row * rows.stride - rows.before;
+    const i64 remainders = tiles->is_image ? 1 : columns->stride;
     rows.count = part->end - part->row, to->is_finite = 1;
     for (i64 d = 0; d < tiles->deep; d++) {
         const i64 words = at_most(tiles->chunk, of->channels - d * tiles->chunk);
         const REAL *x = part->x + d * (tiles->chunk / of->block) * of->x_strides[1];
         char *base = to->numbers + d * tiles->each;
         for (i64 r = 0; r < rows.stride; r++)
-            for (i64 c = 0; c < columns->stride && reads_remainder(&rows, r); c++) {
-                if (!reads_remainder(columns, c)) continue;
+            for (i64 c = 0; c < remainders && reads_remainder(&rows, r); c++) {
+                if (!tiles->is_image && !reads_remainder(columns, c)) continue;
                 for (i64 q = 0; q < across(&rows); q++) {
                     const i64 row = start + q * rows.stride + r;
-                    if (row < 0 || row >= rows.length)
-                        __builtin_memset(base + q * row_bytes, 0, (unsigned long)row_bytes);
-                    else copy_row(tiles, x + row * of->x_strides[2], words, c, base + q * row_bytes);
-                    if (tiles->mixed) to->is_finite &= are_finite(base + q * row_bytes, row_bytes / 2);
+                    char *const own = base + q * row_bytes;
+                    if (row < 0 || row >= rows.length) __builtin_memset(own, 0, (unsigned long)row_bytes);
+                    else if (tiles->is_image)
+                        copy_image_row(tiles, x_of_image + row * given->x_strides[2], (half *)own);
+                    else copy_row(tiles, x + row * of->x_strides[2], words, c, own);
+                    if (tiles->mixed) to->is_finite &= are_finite(own, row_bytes / 2);
                 }
                 base += across(&tiles->rows) * row_bytes;
             }
@@ -278,24 +262,13 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
     if (!plain) RELEASE_TILES();
 }
 
-static i64 claim_stage(unsigned long long *free_stages)
-{
-    unsigned long long seen;
-    do seen = __atomic_load_n(free_stages, __ATOMIC_RELAXED);
-    while (
-        !seen
-        || !__atomic_compare_exchange_n(free_stages, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-    return __builtin_ctzll(seen);
-}
-
 static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 group, i64 number)
 {
     tiled *tiles = work->tiles;
-    const i64 slot = claim_stage(&tiles->free);
+    const i64 slot = claim_slot(&tiles->free);
     stage *own = tiles->stages + slot;
     if (own->image != image || own->group != group || own->number != number) {
-        if (tiles->is_image) fill_image(tiles, part, image, own);
-        else fill_stage(tiles, part, own);
+        fill_stage(tiles, part, image, own);
         own->image = image, own->group = group, own->number = number;
     }
     multiply_stage(tiles, part, own);
@@ -353,7 +326,7 @@ static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of, con
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     direct work = lay_out(rt, of, joined, 0, 0);
-    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+    if (is_empty(of)) {
         follow_all(rt, &of->after, &work.after);
         return 0;
     }

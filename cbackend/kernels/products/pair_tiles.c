@@ -1,9 +1,9 @@
 /* Rows of pairs of bfloat16 numbers by vectors of columns, in the order of the tiles of AMX.
 
-   Along the sum, some words at a time, at most 16: the products of the first numbers of pairs are summed from zero, those of the second
-   ones too, each addition with one rounding; then the sum of both is added to what there was.  tdpbf16ps does this for 16
-   by 16 sums, and takes numbers below 2^-126 for zero.  Multiplications of floats give the same bits where there are none
-   of these; they serve where Linux refuses tiles. */
+   Along the sum, some words at a time, at most 16: the products of the first numbers of pairs are summed from zero, those
+   of the second ones too, each addition with one rounding; then the sum of both is added to what there was.  tdpbf16ps
+   does this for 16 by 16 sums, and takes numbers below 2^-126 for zero.  Multiplications of floats give the same bits
+   where there are none of these; they serve where Linux refuses tiles. */
 #pragma once
 #include "../tiles.h"
 #include "fused.c"
