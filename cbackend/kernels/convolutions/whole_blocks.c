@@ -11,38 +11,47 @@
 
 /* Addresses of the numbers of x for the columns of a tile, for each position of the kernel that is read, and how far they
    move from a block of channels to the next. */
-typedef i64 places __attribute__((vector_size(TILE_COLUMNS * sizeof(i64))));
-typedef __UINTPTR_TYPE__ address;
+typedef __INTPTR_TYPE__ address;
+typedef address places __attribute__((vector_size(TILE_COLUMNS * sizeof(address))));
 typedef struct window_places {
     places from[MOST_PLACES], next[MOST_PLACES];
 } window_places;
 
-/* Whether `sum_blocks` can add the blocks of a tile: whole ones, and kernels of few positions. */
+/* Whether `sum_blocks` can add the blocks of a tile: whole ones, and kernels of few positions.  Modules of WebAssembly are
+   loaded over a network, and are smaller without it. */
+#ifdef __wasm__
+enum { TABLES = 0 };
+#else
+enum { TABLES = 1 };
+#endif
 INLINE i32 has_whole_blocks(const ag_convolution *of, const tile_place *at, const int vectors)
 {
-    return of->block == BLOCK && at->last * BLOCK <= of->channels && at->width == vectors * LANES
+    return TABLES && of->block == BLOCK && at->last * BLOCK <= of->channels && at->width == vectors * LANES
            && of->kernel[0] * of->kernel[1] <= MOST_PLACES;
 }
 
 /* Fill the table; beyond the borders of x are zeros.  Returns the number of positions. */
-INLINE i64 find_window_places(const int columns, const ag_convolution *of, const tile_place *at, window_places *found)
+static __attribute__((noinline)) i64 find_window_places(int columns, const ag_convolution *of, const tile_place *at,
+                                                        window_places *found)
 {
-    const places number = {0, 1, 2, 3, 4, 5, 6, 7}, next = of->x_strides[1] * (i64)sizeof(REAL) - (places){0};
-    const places zeros = (i64)(address)at->zeros - (places){0}, first = number * of->stride[1] + at->column;
-    places begin = number * at->step;
+    const places none = {0}, number = {0, 1, 2, 3, 4, 5, 6, 7}, zeros = none + (address)at->zeros;
+    const address column = (address)at->column, stride = (address)of->stride[1], length = (address)of->lengths[1];
+    const address size = (address)sizeof(REAL), down = (address)of->x_strides[2] * size;
+    const address across = (address)of->x_strides[3] * size, next = (address)of->x_strides[1] * size;
+    places begin = number * (address)at->step;
     i64 n = 0;
     if (at->places)
-        for (int p = 0; p < columns; p++) begin[p] = at->places[p];
-    begin = begin * (i64)sizeof(REAL) + (i64)(address)(at->x + at->first * of->x_strides[1]);
+        for (int p = 0; p < columns; p++) begin[p] = (address)at->places[p];
+    begin = begin * size + (address)(at->x + at->first * of->x_strides[1]);
     for (i64 i = at->top; i < at->bottom; i++) {
         const i32 outside = i < at->above || i >= at->below;
-        const i64 row = i * of->dilation[0] * of->x_strides[2] * (i64)sizeof(REAL);
+        const address row = (address)(i * of->dilation[0]) * down;
         for (i64 j = 0; j < of->kernel[1]; j++, n++) {
-            const i64 shift = j * of->dilation[1];
-            places within = (places){0} == 0;
-            if (!at->inside) within = (first + shift >= 0) & (first + shift < of->lengths[1]);
-            if (outside) within = (places){0};
-            const places there = begin + (row + shift * of->x_strides[3] * (i64)sizeof(REAL));
+            const address shift = (address)(j * of->dilation[1]);
+            const places from = number * stride + (column + shift), there = begin + (row + shift * across);
+            places within = none == 0;
+            if (!at->inside) within = (from >= 0) & (from < length);
+            if (outside) within = none;
             found->from[n] = (within & there) | (~within & zeros);
             found->next[n] = within & next;
         }
