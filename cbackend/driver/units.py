@@ -21,7 +21,7 @@ from ..ir.kernel import Kernel
 from ..ir.loops import For, If, Outlined, ScalarOp, Store
 from ..ir.walk import operations_in, own_statements
 from ..lowering.lanes import LANE
-from ..lowering.lower import SHORT_FUNCTION
+from ..lowering.lower import SHORT_FUNCTIONS
 from ..lowering.tiles import ROWS_FUNCTION
 from .page import Definition
 
@@ -102,7 +102,7 @@ def in_units(
     """
     made = [function for kernel in kernels for function in functions(kernel)]
     found = [features(function) for function in made]
-    efforts = [_effort(f, function.outlined == SHORT_FUNCTION) for f, function in zip(found, made, strict=True)]
+    efforts = [_effort(f, function.outlined in SHORT_FUNCTIONS) for f, function in zip(found, made, strict=True)]
     head = [text for name, text in _MACROS.items() if name in efforts]
     work = [_work(f) for f in found]
     costs = current().costs

@@ -34,13 +34,13 @@ from .nests.pool import pool_kernel
 from .nests.position import ORDER_OF, POSITIONS
 from .nests.reduce import nest_order, reduction_nest
 from .nests.rows import Rows, row_body, rows_of
-from .nests.short_rows import are_short, short_positions, short_rows, unfilled_vectors
+from .nests.short_rows import are_short, loops_across, short_positions, short_rows, unfilled_vectors
 from .splitting import splits_of
 from .strips import costly_in_strips, is_costly
 from .tiles import tiled
 
-SHORT_FUNCTION = "short"
-"""The name of the outlined function for short rows."""
+SHORT_FUNCTIONS = ("short", "short_outer")
+"""The names of the outlined functions for short rows: vectors across rows run along the last loop but one, or but two."""
 class OverwriteRefusedError(ValueError):
     """No order of the loops of a kernel allows an output to share the memory of an input."""
 
@@ -116,25 +116,30 @@ def _row_kernel(node: Apply) -> _Pieces:
     return _answering(body, fallible, bool(guards)), rows.group, operands, describe(rows.shown), along
 
 
-def _with_short_rows(rows: Rows, operands: Operands, body: Body, fallible: bool = False) -> Body:
-    """Return `body` with an alternative for short rows."""
-    return _or_short(body, short_rows(rows, operands), rows.reductions, operands, rows.group.rank, fallible)
-
-
-def _or_short(
-    body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False,
-    unfilled: Expr | None = None,
-) -> Body:  # fmt: skip
-    """Return `body`, or the statements for short rows: outlined, to save compile time, unless they may fail.
+def _with_short_rows(
+    rows: Rows, operands: Operands, body: Body, fallible: bool = False, unfilled: Expr | None = None
+) -> Body:
+    """Return `body` with alternatives for short rows.
 
     `unfilled`: whether vectors of `body` are not full; it is the faster one for other short rows.
     """
+    for across in loops_across(rows, operands):
+        short = short_rows(rows, operands, across)
+        body = _or_short(body, short, rows.reductions, operands, rows.group.rank, across, fallible, unfilled)
+    return body
+
+
+def _or_short(
+    body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, across: int,
+    fallible: bool = False, unfilled: Expr | None = None,
+) -> Body:  # fmt: skip
+    """Return `body`, or the statements for short rows: outlined, to save compile time, unless they may fail."""
     if short is None:
         return body
     if not fallible:
         names = parameter_names(rank, operands.outputs, operands.inputs)
-        short = (Outlined(SHORT_FUNCTION, names, short),)
-    return (If(are_short(reductions, operands, rank - 1, unfilled), short, body),)
+        short = (Outlined(SHORT_FUNCTIONS[rank - 2 - across], names, short),)
+    return (If(are_short(reductions, operands, rank - 1, across, unfilled), short, body),)
 
 
 def _along_kernel(node: Apply) -> _Pieces:
@@ -174,7 +179,8 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
 def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     """Return `body`, which reduces the last loop, with an alternative for short rows."""
     if any(r.fold in POSITIONS for r in group.results):
-        return _or_short(body, short_positions(group, operands), group.results, operands, group.rank)
+        short = short_positions(group, operands)
+        return _or_short(body, short, group.results, operands, group.rank, group.rank - 2)
     rank = max(len(r.place) for r in group.results)
     if any(r.fold is not None and (len(r.place), r.axes) != (rank, (rank - 1,)) for r in group.results):
         return body  # axes of length 1, which have no loops, stand in front of some operand or follow the reduced axis
@@ -184,7 +190,7 @@ def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     if not same:
         return body
     unfilled = None if _are_costly(body) else unfilled_vectors(group.results, operands, group.rank - 1)
-    return _or_short(body, short_rows(rows, own), rows.reductions, own, rows.group.rank, unfilled=unfilled)
+    return _with_short_rows(rows, own, body, unfilled=unfilled)
 
 
 def _are_costly(body: Body) -> bool:

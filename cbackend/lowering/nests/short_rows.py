@@ -42,14 +42,28 @@ SEARCHED = 2 * VECTORS
 """The same for argmax and argmin, which run two loops along a row."""
 
 
-def short_rows(rows: Rows, operands: Operands) -> ir.Body | None:
-    """Return the loops over tiles of short rows; None if rows are too long, or read too many arrays."""
-    rank = rows.group.rank
-    length = _length(rows.reductions, is_reused(rows.reductions, operands, rank))
+def loops_across(rows: Rows, operands: Operands) -> Iterator[int]:
+    """Yield the loops that vectors may run along instead of along a row, the best one last.
+
+    That is the loop before the rows', and where a tile of it serves each of its steps also the one before that.
+    """
+    along = rows.group.rank - 1
+    fewest = current().limits.short_rows.rows
+    lengths = {n for r in rows.reductions for loop_, n in zip(r.place, r.value.type.shape) if loop_ == along - 1 and n}
+    if not any(n >= fewest for n in lengths) and is_reused(rows.reductions, operands, along, along - 2):
+        yield along - 2
+    if not any(n < fewest for n in lengths):
+        yield along - 1
+
+
+def short_rows(rows: Rows, operands: Operands, across: int) -> ir.Body | None:
+    """Return the loops over tiles of rows along a loop, `across`; None if rows are too long, or read too many arrays."""
+    along = rows.group.rank - 1
+    length = _length(rows.reductions, is_reused(rows.reductions, operands, along, across))
     known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)
-    if rank < 2 or known >= length or not all(rank - 2 in o.loops for o in operands.outputs):
+    if across < 0 or known >= length or not all(across in o.loops for o in operands.outputs):
         return None
-    tiles = _Tiles(operands, rank - 2, rank - 1, length)
+    tiles = _Tiles(operands, across, along, length)
     return _Passes(rows, operands, tiles).body() if tiles.is_worth_it else None
 
 
@@ -62,27 +76,29 @@ def short_positions(group: Group, operands: Operands) -> ir.Body | None:
     return _Positions(group.results, operands, tiles).body() if tiles.is_worth_it else None
 
 
-def is_reused(results: Sequence[Result], operands: Operands, rank: int) -> bool:
-    """Return whether each transposed tile may serve all steps of an outer loop, so that copying it costs little."""
-    row = {rank - 2, rank - 1}
-    if rank < 3 or any(r.fold in POSITIONS for r in results):
+def is_reused(results: Sequence[Result], operands: Operands, along: int, across: int) -> bool:
+    """Return whether each transposed tile may serve all steps of another loop, so that copying it costs little."""
+    row = {across, along}
+    if along < 2 or any(r.fold in POSITIONS for r in results):
         return False
     same = all({*o.loops} == row for o in operands.inputs if row <= {*o.loops})
-    return same and _Tiles(operands, rank - 2, rank - 1, _length(results, reused=True)).is_worth_it
+    return same and _Tiles(operands, across, along, _length(results, reused=True)).is_worth_it
 
 
-def are_short(results: Sequence[Result], operands: Operands, along: int, unfilled: ir.Expr | None = None) -> ir.Expr:
-    """Whether the rows along the last loop, which these outputs reduce, are short and many.
+def are_short(
+    results: Sequence[Result], operands: Operands, along: int, across: int, unfilled: ir.Expr | None = None
+) -> ir.Expr:
+    """Whether the rows along the last loop, which these outputs reduce, are short, and many along the loop `across`.
 
     `unfilled`: whether vectors along a row are not full, or are made of strided elements.
     """
     limits, length = current().limits.short_rows, ir.index(f"n{along}")
-    many = ir.less(number(limits.rows - 1), ir.index(f"n{along - 1}"))
+    many = ir.less(number(limits.rows - 1), ir.index(f"n{across}"))
     short = ir.less(length, number(_length(results)))
     found = ir.every([short, many] if unfilled is None else [short, many, unfilled])
-    if not is_reused(results, operands, along + 1):
+    if not is_reused(results, operands, along, across):
         return found
-    often = ir.less(number(limits.reuses - 1), ir.index(f"n{along - 2}"))
+    often = ir.less(number(limits.reuses - 1), ir.index(f"n{2 * along - 3 - across}"))  # the other one of the last two
     return ir.some([found, ir.every([ir.less(length, number(_length(results, reused=True))), many, often])])
 
 
@@ -116,7 +132,7 @@ class _Tiles(Operands):
         inside = tuple(self._inside(k, o, (across, along)) for k, o in enumerate(every_one))
         count = len(operands.outputs)
         self.outputs, self.inputs, self.number = inside[:count], inside[count:], operands.number
-        self.along, self._length = along, length
+        self.across, self.along, self._length = across, along, length
         bytes_of_row = sum(numpy_dtype(self[k].dtype).itemsize * self._elements(k) for k in self.buffered)
         limits = current().limits.short_rows
         least, most = limits.tile_rows
@@ -154,8 +170,8 @@ class _Transposed:
 
     def __init__(self, operands: Operands, tiles: _Tiles) -> None:
         self.operands, self.tiles = operands, tiles
-        self.along, self.across = tiles.along, tiles.along - 1
-        self.outer = tuple(range(self.across))
+        self.along, self.across = tiles.along, tiles.across
+        self.outer = tuple(n for n in range(self.along) if n != self.across)
         self._names = (f"v{n}" for n in itertools.count())
         self._numbers = itertools.count()
         self._singles_made = itertools.count()
@@ -174,15 +190,15 @@ class _Transposed:
         count, last = len(self.operands.outputs), len(self.outer)
         copies: list[list[ir.Statement]] = [[] for _ in self._at]
         for k in (k for k in self.tiles.buffered if k >= count):
-            depth = 1 + max((n for n in self.operands[k].loops if n in self.outer), default=-1)
+            depth = max((d for d, n in enumerate(self.outer, 1) if n in self.operands[k].loops), default=0)
             copies[depth].append(self._copy(k, into_tile=True))
         self.compute()
         body = (*copies[last], *self._inside, *(self._copy(k, into_tile=False) for k in range(count)))
         tiles_outside = any(copies[:last])
         if not tiles_outside:
             body = (self._over_tiles(body),)
-        for depth in reversed(self.outer):
-            body = (*copies[depth], loop(depth, (*self._at[depth + 1], *body)))
+        for depth in reversed(range(last)):
+            body = (*copies[depth], loop(self.outer[depth], (*self._at[depth + 1], *body)))
         return (*self._at[0], *((self._over_tiles(body),) if tiles_outside else body))
 
     def _over_tiles(self, inside: ir.Body) -> ir.For:

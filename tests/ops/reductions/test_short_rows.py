@@ -157,6 +157,34 @@ def test_distances_of_all_pairs_have_the_bits_of_a_few_pairs(dtype, n):
         assert all(one.tobytes() == several[:2, :10].tobytes() for one, several in zip(few, every, strict=True))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 16, 33])
+@pytest.mark.parametrize("few", [1, 3, 15])
+def test_distances_to_a_few_points_have_the_bits_of_one_distance(dtype, n, few):
+    """Vectors run along the points, which are many, instead of along the centres."""
+    x, y = T.matrix("x", dtype=dtype), T.matrix("y", dtype=dtype)
+    differences = x[:, None] - y[None]
+    f = ag.function([x, y], [T.square(differences).sum(-1), T.abs(differences).sum(-1) * y.sum(-1)[None]])
+    a, b = sample((70, n), dtype, 0), sample((few, n), dtype, 1)
+    every, difference = f(a, b), a[:, None] - b[None]
+    for found, expected in zip(every, [difference**2, np.abs(difference) * b.sum(-1)[None, :, None]], strict=True):
+        expected = expected.sum(-1)
+        np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-4)
+    for points, centres in ((a[:3], b), (a.copy("F"), b[::-1].copy()[::-1]), (a[3:], b[:1])):
+        for one, several in zip(f(points, centres), every, strict=True):
+            first = 3 if len(points) == 67 else 0
+            assert one.tobytes() == several[first : first + len(points), : len(centres)].tobytes()
+
+
+def test_lengths_that_are_known_choose_the_loop_of_vectors():
+    def tiles(rows):
+        x, y = T.tensor("x", shape=(1000, 6)), T.tensor("y", shape=(rows, 6))
+        text = ag.function([x, y], T.square(x[:, None] - y[None]).sum(-1)).c_source()
+        return [name for name in ("x0_tile", "x1_tile") if name in text]
+
+    assert [tiles(rows) for rows in (3, 40)] == [["x0_tile"], ["x1_tile"]]
+
+
 def test_bits_do_not_depend_on_threads():
     x = T.matrix("x", dtype="float32")
     outputs = [T.nn.softmax(x), x.sum(1)]
