@@ -6,6 +6,7 @@
 - `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
 - A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
+- `--share=2/3` takes the second third of the cases of each long test that has many.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
 - One compiler takes a long C file as a whole, except for long tests and those of `in_halves`: other tests keep the
   processors busy that a second one would need, and two take a seventh more time together.
@@ -34,7 +35,7 @@ import hypothesis
 import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
-from draws import few_examples, with_all_examples
+from draws import few_examples, share_of_cases, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
@@ -82,6 +83,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--order", default="file", help="order of the tests: 'file' (the default), 'reversed', 'random', or a seed"
     )
+    parser.addoption("--share", default="1/1", help="of long tests with many cases the K-th of N parts, as in 2/3")
     parser.addoption("--blame", action="store_true", help="look after each test for what it changes of the product")
 
 
@@ -120,7 +122,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(tryfirst=True)  # pytest then brings together what shares a fixture of a module with parameters
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the files, and the tests of each, if a seed is asked for."""
+    """Leave out the cases of other shares; shuffle the files, and the tests of each, if a seed is asked for."""
+    items[:] = share_of_cases(items, config.option.share)
     if config.option.order == "reversed":
         items.reverse()
     if config.option.order in FIXED_ORDERS:

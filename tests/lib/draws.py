@@ -1,11 +1,13 @@
 """Campaigns of hypothesis: the ordinary tests draw a few examples, the long tests all.
 
 A test that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the long tests,
-called `..._with_all_examples`, which draws what the test asks for.
+called `..._with_all_examples`, which draws what the test asks for.  Long tests of many cases can be run in shares.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -52,6 +54,29 @@ def few_examples(item: pytest.Item) -> Iterator[None]:
         yield
     finally:
         setattr(test, _SETTINGS, asked)
+
+
+MANY = 10
+"""Cases of one long test from which on `--share` takes a part of them."""
+
+
+def share_of_cases(items: Iterable[pytest.Item], share: str) -> list[pytest.Item]:
+    """Return the items without those of other shares; `share` is "K/N", the K-th of N parts, from 1 on.
+
+    Long tests of at least `MANY` cases are divided by the names of their cases; other tests are in each share.
+    """
+    part, parts = (int(number) for number in share.split("/"))
+    if not 1 <= part <= parts:
+        raise pytest.UsageError(f"--share={share}: expected K/N with K from 1 to N")
+    items = list(items)
+    tests = [item.nodeid.partition("[")[0] for item in items]
+    counts = Counter(tests)
+
+    def is_here(item: pytest.Item, test: str) -> bool:
+        divided = counts[test] >= MANY and any(item.iter_markers("long"))
+        return not divided or zlib.crc32(item.nodeid.encode()) % parts == part - 1
+
+    return [item for item, test in zip(items, tests, strict=True) if is_here(item, test)]
 
 
 RARE = ("int16", "int32", "uint16", "uint32")

@@ -11,12 +11,14 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import held_product
 import isolation
 import numpy as np
 import pytest
 from compiled import check
+from draws import share_of_cases
 from isolation import ProcessState
 
 import arignote as ag
@@ -189,3 +191,21 @@ def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
 def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(tmp_path):
     code, message, _ = outcome(tmp_path, "-n", "2", "-qq", "--order=random")
     assert code == 1 and "25 passed, 1 error" in message and message.partition("--order=")[2].split()[0].isdigit()
+
+
+def test_shares_divide_the_cases_of_long_tests():
+    """Each case of a long test with many is in one share; other tests are in all."""
+
+    def item(name, *markers):
+        return SimpleNamespace(nodeid=name, iter_markers=lambda name: (m for m in markers if m == name))
+
+    many = [item(f"test_a.py::test_many[{k}]", "long") for k in range(20)]
+    rest = [item(f"test_a.py::test_few[{k}]", "long") for k in range(3)]
+    rest += [item(f"test_a.py::test_ordinary[{k}]") for k in range(20)] + [item("test_a.py::test_alone", "long")]
+    shares = [share_of_cases([*many, *rest], f"{k}/3") for k in (1, 2, 3)]
+    assert all(share[-len(rest) :] == rest for share in shares)
+    divided = [one.nodeid for share in shares for one in share[: -len(rest)]]
+    assert sorted(divided) == sorted(one.nodeid for one in many) and all(len(s) > len(rest) for s in shares)
+    assert share_of_cases(many, "1/1") == many
+    with pytest.raises(pytest.UsageError, match="expected K/N with K from 1 to N"):
+        share_of_cases(many, "4/3")
