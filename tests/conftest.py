@@ -123,7 +123,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.hookimpl(tryfirst=True)  # pytest then brings together what shares a fixture of a module with parameters
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the cases of other shares; shuffle the files, and the tests of each, if a seed is asked for."""
-    items[:] = share_of_cases(items, config.option.share)
+    here = share_of_cases(items, config.option.share)
+    config.hook.pytest_deselected(items=sorted({*items} - {*here}, key=lambda item: item.nodeid))
+    items[:] = here
     if config.option.order == "reversed":
         items.reverse()
     if config.option.order in FIXED_ORDERS:
