@@ -9,11 +9,14 @@
 #include "little.c"
 #include "blas.c"
 
+enum { EPILOGUE = 1 << 9 }; /* numbers of little products that an epilogue follows */
+
 typedef struct batch {
     const ag_runtime *rt;
     const batched_product *of;
     i64 count, a_task;
-    little_product *little; /* NULL: chosen per product */
+    little_kernel *little; /* NULL: chosen per product */
+    i64 together;          /* little products between two calls of the epilogue, which finds them in the cache */
 } batch;
 
 /* Run a product of one row or one column as y = alpha * op(matrix) @ x + beta * y; return whether that applies. */
@@ -85,11 +88,12 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 }
 
 /* Return the kernel for all products of a batch of small ones, whose common sizes are checked once; else NULL. */
-static little_product *little_of(const batched_product *of)
+static little_kernel *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
-    return little_kernel(of->m, of->n, of->k);
+    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || (of->n > 1 && of->b_strides[of->rank + 1] != 1))
+        return 0;
+    return little_kernel_of(of->m, of->n, of->k);
 }
 
 /* Run product `index` of the batch and note its position. */
@@ -124,18 +128,22 @@ static void multiply_some(void *context, i64 index)
     const batch *work = context;
     const batched_product *of = work->of;
     const i32 last = of->rank - 1;
+    const i64 a_next = last < 0 ? 0 : of->a_strides[last], b_next = last < 0 ? 0 : of->b_strides[last];
+    const i64 c_next = of->m * of->n;
     const i64 end = at_most((index + 1) * work->a_task, work->count);
     i64 place[AG_MOST_AXES], along;
     for (i64 k = index * work->a_task; k < end; k += along) { /* along the last axis the distance is constant */
         product x = product_number(of, k, place);
         along = last < 0 ? 1 : at_most(end - k, of->batch[last] - place[last]);
-        for (i64 l = 0; l < along; l++) {
+        for (i64 l = 0, several = 1; l < along; l += several) {
             if (work->little) {
-                work->little(x.m, x.n, x.k, x.a, x.a0, x.a1, x.b, x.b0, x.c, x.c0);
-                follow(&x, 0, 0, x.m, x.n);
+                several = at_most(along - l, work->together);
+                work->little(&(const little_products){several, a_next, b_next, c_next, x.m, x.n, x.k, x.a, x.b, x.c,
+                                                      x.a0, x.a1, x.b0, x.c0});
+                follow_each(&x, several, 0, 0, x.m, x.n);
             } else multiply_matrices(work->rt, &x);
             if (last < 0) break;
-            x.a += of->a_strides[last], x.b += of->b_strides[last], x.c += of->m * of->n, place[last]++;
+            x.a += several * a_next, x.b += several * b_next, x.c += several * c_next, place[last] += several;
         }
     }
 }
@@ -151,6 +159,7 @@ static void multiply_all(const ag_runtime *rt, const batched_product *of)
     const double each = (double)of->m * (double)of->n * (double)(of->k + 1), all = each * (double)work.count;
     if (all > LONG) rt->listen();
     work.little = little_of(of);
+    work.together = !of->after ? work.count : of->grouped ? 1 : parts(EPILOGUE, of->m * of->n);
     work.a_task = each < ALONE ? (i64)(TASK / each) : 1;
     const i64 tasks = parts(work.count, work.a_task);
     if (each < ALONE && all > ALONE) rt->parallel(rt, tasks, multiply_some, &work);

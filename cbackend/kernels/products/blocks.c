@@ -86,8 +86,8 @@ typedef struct block {
 
 INLINE i64 round_up(i64 n, i64 unit) { return parts(n, unit) * unit; }
 
-/* Epilogue of the product, on rows [i, i + m) and columns [j, j + n) of c. */
-static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
+/* Epilogue of `several` products along the last axis of the batch, on rows [i, i + m) and columns [j, j + n) of c. */
+static void follow_each(const product *x, i64 several, i64 i, i64 j, i64 m, i64 n)
 {
     const batched_product *of = x->of;
     const ag_nest *nest = of->after;
@@ -96,6 +96,7 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     i64 lengths[AG_MOST_AXES], detail[4];
     void *data[AG_MOST_ARRAYS];
     for (i32 l = 0; l < across; l++) lengths[l] = 1;
+    if (down > 0) lengths[down - 1] = several;
     lengths[down] = m, lengths[across] = n;
     if (of->grouped) i += x->place[down] * of->m;
     for (i32 k = 0; k < nest->arrays; k++) {
@@ -106,6 +107,8 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     }
     nest->part(nest, lengths, data, of->strides, detail);
 }
+
+static void follow(const product *x, i64 i, i64 j, i64 m, i64 n) { follow_each(x, 1, i, j, m, n); }
 
 /* ---- Prefetch of the next operands during computation ------------------------------------------------------------ */
 

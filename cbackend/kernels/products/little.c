@@ -4,6 +4,15 @@
 #pragma once
 #include "blocks.c"
 
+/* Products c = a @ b of the same sizes, with contiguous rows of b and c or one column. */
+typedef struct little_products {
+    i64 count, a_next, b_next, c_next; /* from one to the next */
+    i64 m, n, k;
+    const T *a, *b;
+    T *c;
+    i64 a0, a1, b0, c0;
+} little_products;
+
 #if !COMPLEX
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -27,7 +36,8 @@ INLINE void multiply_as_it_lies(const int vectors, i64 k, const REAL *const *row
 }
 
 /* c = a @ b for whole tiles (and perhaps one vector of columns), with operands read in place. */
-KERNEL multiply_whole_tiles(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0)
+INLINE void multiply_by_tiles(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c,
+                              i64 c0)
 {
     for (i64 i = 0; i < m; i += ROWS, a += ROWS * a0, c += ROWS * c0) {
         const REAL *row[ROWS];
@@ -39,6 +49,18 @@ KERNEL multiply_whole_tiles(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, 
         if (j < n) multiply_as_it_lies(1, k, row, a1, b + j, b0, c + j, c0);
     }
 }
+
+/* A kernel that computes one product after the other by a function. */
+#define LITTLE_KERNEL(name, multiply_one) \
+    KERNEL name(const little_products *of) \
+    { \
+        const REAL *a = of->a, *b = of->b; \
+        REAL *c = of->c; \
+        for (i64 l = 0; l < of->count; l++, a += of->a_next, b += of->b_next, c += of->c_next) \
+            multiply_one(of->m, of->n, of->k, a, of->a0, of->a1, b, of->b0, c, of->c0); \
+    }
+
+LITTLE_KERNEL(multiply_whole_tiles, multiply_by_tiles)
 
 /* ---- Few columns ------------------------------------------------------------------------------------------------- */
 
@@ -63,32 +85,69 @@ enum { BESIDE = 4 }; /* rows that share each read of b */
         _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++, c += c0) * (piece *)c = sums[r][0], \
                                                                                  *(piece *)(c + last) = sums[r][1]; \
     } \
-    KERNEL name(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
+    INLINE void name##_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
     { \
         const i64 last = n - (i64)(sizeof(piece) / sizeof(REAL)); \
         i64 i = 0; \
         for (; i + BESIDE <= m; i += BESIDE) name##_rows(BESIDE, k, a + i * a0, a0, a1, b, b0, c + i * c0, c0, last); \
         for (; i < m; i++) name##_rows(1, k, a + i * a0, a0, a1, b, b0, c + i * c0, c0, last); \
-    }
+    } \
+    LITTLE_KERNEL(name, name##_one)
 
 FEW_COLUMNS(multiply_from_two, two_numbers)
 FEW_COLUMNS(multiply_from_four, four_numbers)
 FEW_COLUMNS(multiply_from_eight, eight_numbers)
 
+/* ---- One column -------------------------------------------------------------------------------------------------- */
+
+/* c = a @ b for one column of k numbers, which stay in registers if k is a small constant. */
+INLINE void multiply_column_of(i64 m, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0)
+{
+#pragma GCC unroll 4
+    for (i64 i = 0; i < m; i++) {
+        REAL sum = a[i * a0] * b[0];
+#pragma GCC unroll 4
+        for (i64 p = 1; p < k; p++) sum += a[i * a0 + p * a1] * b[p * b0];
+        c[i * c0] = sum;
+    }
+}
+
+#define ONE_COLUMN(name, numbers) \
+    INLINE void name##_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
+    { \
+        (void)n, (void)k; \
+        if (m == numbers && a1 == 1 && b0 == 1) multiply_column_of(numbers, numbers, a, a0, 1, b, 1, c, c0); \
+        else multiply_column_of(m, numbers, a, a0, a1, b, b0, c, c0); \
+    } \
+    LITTLE_KERNEL(name, name##_one)
+
+ONE_COLUMN(multiply_column_of_two, 2)
+ONE_COLUMN(multiply_column_of_three, 3)
+ONE_COLUMN(multiply_column_of_four, 4)
+ONE_COLUMN(multiply_column, k)
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-enum { FEW_ALL = 1 << 13 }; /* multiplications: larger products of few columns take the general path */
+/* Multiplications: larger products of few columns, and of one, take the general path. */
+enum { FEW_ALL = 1 << 13, COLUMN_ALL = 1 << 7 };
 #endif
 
-typedef void little_product(i64 m, i64 n, i64 k, const T *a, i64 a0, i64 a1, const T *b, i64 b0, T *c, i64 c0);
+typedef void little_kernel(const little_products *of);
 
-/* Kernel for c = a @ b of these sizes with contiguous rows of b; NULL if none fits. */
-static little_product *little_kernel(i64 m, i64 n, i64 k)
+/* Kernel for products of these sizes; NULL if none fits. */
+static little_kernel *little_kernel_of(i64 m, i64 n, i64 k)
 {
     if (COMPLEX || m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE) return 0;
 #if !COMPLEX
+    if (n == 1) {
+        if (m > COLUMN_ALL || m * k > COLUMN_ALL) return 0;
+        return k == 2   ? multiply_column_of_two
+               : k == 3 ? multiply_column_of_three
+               : k == 4 ? multiply_column_of_four
+                        : multiply_column;
+    }
     if (m % ROWS == 0 && n % LANES == 0) return multiply_whole_tiles;
     if (n >= 2 && n < 16 && m <= FEW_ALL && m * n * k <= FEW_ALL)
         return n < 4 ? multiply_from_two : n < 8 ? multiply_from_four : multiply_from_eight;

@@ -200,3 +200,28 @@ def test_a_matrix_times_itself_has_the_bits_of_any_product(dtype, threads):
         assert one.tobytes() == product(matrix, matrix.T.copy())[0].tobytes()
     if dtype != "complex64":  # there the order of a sum's two parts depends on which factor is the left one
         np.testing.assert_array_equal(found, found.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "m, n, k", [(1, 1, 1), (2, 1, 2), (3, 1, 3), (3, 1, 4), (5, 1, 9), (1, 1, 30), (3, 3, 3), (8, 16, 5)]
+)
+def test_batches_of_little_products_have_one_result_in_any_layout_and_batch(dtype, m, n, k):
+    """Products of a few numbers run one after the other, and an epilogue takes several at once."""
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 700, m, k)).astype(dtype), rng.normal(size=(2, 700, k, n)).astype(dtype)
+    x, y, c = T.tensor4("x", dtype), T.tensor4("y", dtype), T.tensor4("c", dtype)
+    f = ag.function([x, y, c], [x @ y, T.relu(T.matmul(x, y) + c)])
+    bias = rng.normal(size=(1, 700, m, 1)).astype(dtype)
+    every = f(a, b, bias)
+    np.testing.assert_allclose(every[0], a @ b, rtol=1e-4 if dtype == "float32" else 1e-11, atol=1e-5)
+    np.testing.assert_array_equal(every[1], np.maximum(every[0] + bias, 0))
+    turned = a.swapaxes(2, 3).copy().swapaxes(2, 3)
+    backwards = b[:, ::-1].copy()[:, ::-1]
+    for left, right, added, part in (
+        (turned, b, bias, np.s_[:]), (a, backwards, bias, np.s_[:]), (a[:, 5:8], b[:, 5:8], bias[:, 5:8], np.s_[:, 5:8])
+    ):  # fmt: skip
+        for found, expected in zip(f(left, right, added), every, strict=True):
+            assert found.tobytes() == expected[part].tobytes()
+    for found, expected in zip(f(a[:, :1], b, bias), f(np.repeat(a[:, :1], 700, 1), b, bias), strict=True):
+        assert found.tobytes() == expected.tobytes()
