@@ -108,6 +108,14 @@ def _comment(about: str, indent: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+CHOSEN = "AG_CHOSEN"
+"""The macro of a unit that has some of its kernels alone: those with a macro of their own."""
+
+
+def chosen_macro(spec: KernelSpec) -> str:
+    return f"AG_CALLS_{spec.name.upper()}"
+
+
 def _of_table(table: str) -> Sequence[KernelSpec]:
     return [spec for spec in specs().values() if spec.table == table]
 
@@ -122,12 +130,13 @@ def _table(table: str, struct: str) -> str:
 
 
 def _slots(table: str) -> str:
-    """Return a macro with the initializers of the slots of a table."""
+    """Return a macro with the initializers of the slots of a table, of the chosen ones if some are chosen."""
     name = f"{table.upper()}_SLOTS"
     lines = []
     for spec in _of_table(table):
-        slot = f"{spec.name.upper()}_SLOT"
+        slot, chosen = f"{spec.name.upper()}_SLOT", f"(!defined({CHOSEN}) || defined({chosen_macro(spec)}))"
+        condition = f"{spec.only} && {chosen}" if spec.only else chosen
         given = f"#define {slot} .{spec.name} = {spec.function},\n"
-        lines.append(f"#if {spec.only}\n{given}#else\n#define {slot}\n#endif\n" if spec.only else given)
+        lines.append(f"#if {condition}\n{given}#else\n#define {slot}\n#endif\n")
     names = " ".join([f"#define {name}", *(f"{spec.name.upper()}_SLOT" for spec in _of_table(table))])
     return "".join(lines) + f"{names}\n"

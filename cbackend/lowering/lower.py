@@ -40,7 +40,9 @@ from .strips import costly_in_strips, is_costly
 from .tiles import tiled
 
 SHORT_FUNCTIONS = ("short", "short_outer")
-"""The names of the outlined functions for short rows: vectors across rows run along the last loop but one, or but two."""
+"""The outlined functions for short rows: vectors across rows run along the last loop but one, or but two."""
+
+
 class OverwriteRefusedError(ValueError):
     """No order of the loops of a kernel allows an output to share the memory of an input."""
 

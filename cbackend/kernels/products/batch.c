@@ -87,13 +87,11 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
     follow(x, 0, 0, x->m, x->n);
 }
 
-/* Return the kernel for all products of a batch of small ones, whose common sizes are checked once; else NULL. */
+/* Return the kernel for all products of a batch, or NULL if there is none. */
 static little_kernel *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || (of->n > 1 && of->b_strides[of->rank + 1] != 1))
-        return 0;
-    return little_kernel_of(of->m, of->n, of->k);
+    return OWN_LOOPS && !of->b_rows && alpha == 1 && beta == 0 ? little_kernel_of(of) : 0;
 }
 
 /* Run product `index` of the batch and note its position. */

@@ -100,35 +100,37 @@ FEW_COLUMNS(multiply_from_eight, eight_numbers)
 
 /* ---- One column -------------------------------------------------------------------------------------------------- */
 
-/* c = a @ b for one column of k numbers, which stay in registers if k is a small constant. */
-INLINE void multiply_column_of(i64 m, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0)
+/* c = a @ b for one column of b. */
+INLINE void multiply_column_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c,
+                                i64 c0)
 {
-#pragma GCC unroll 4
-    for (i64 i = 0; i < m; i++) {
-        REAL sum = a[i * a0] * b[0];
-#pragma GCC unroll 4
-        for (i64 p = 1; p < k; p++) sum += a[i * a0 + p * a1] * b[p * b0];
+    (void)n;
+    for (i64 i = 0; i < m; i++, a += a0) {
+        REAL sum = a[0] * b[0];
+        for (i64 p = 1; p < k; p++) sum += a[p * a1] * b[p * b0];
         c[i * c0] = sum;
     }
 }
 
-#define ONE_COLUMN(name, numbers) \
+LITTLE_KERNEL(multiply_column, multiply_column_one)
+
+/* The same for square matrices of contiguous rows. */
+#define SQUARE_BY_COLUMN(name, length) \
     INLINE void name##_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
     { \
-        (void)n, (void)k; \
-        if (m == numbers && a1 == 1 && b0 == 1) multiply_column_of(numbers, numbers, a, a0, 1, b, 1, c, c0); \
-        else multiply_column_of(m, numbers, a, a0, a1, b, b0, c, c0); \
+        (void)m, (void)n, (void)k, (void)a1, (void)b0; \
+        _Pragma("GCC unroll 4") for (int i = 0; i < length; i++) \
+        { \
+            REAL sum = a[i * a0] * b[0]; \
+            _Pragma("GCC unroll 4") for (int p = 1; p < length; p++) sum += a[i * a0 + p] * b[p]; \
+            c[i * c0] = sum; \
+        } \
     } \
     LITTLE_KERNEL(name, name##_one)
 
-ONE_COLUMN(multiply_column_of_two, 2)
-ONE_COLUMN(multiply_column_of_three, 3)
-ONE_COLUMN(multiply_column_of_four, 4)
-ONE_COLUMN(multiply_column, k)
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC pop_options
-#endif
+SQUARE_BY_COLUMN(multiply_square_of_two, 2)
+SQUARE_BY_COLUMN(multiply_square_of_three, 3)
+SQUARE_BY_COLUMN(multiply_square_of_four, 4)
 
 /* Multiplications: larger products of few columns, and of one, take the general path. */
 enum { FEW_ALL = 1 << 13, COLUMN_ALL = 1 << 7 };
@@ -136,21 +138,25 @@ enum { FEW_ALL = 1 << 13, COLUMN_ALL = 1 << 7 };
 
 typedef void little_kernel(const little_products *of);
 
-/* Kernel for products of these sizes; NULL if none fits. */
-static little_kernel *little_kernel_of(i64 m, i64 n, i64 k)
+/* Kernel for all products of a batch of little ones, whose sizes are checked once; NULL if none fits. */
+static little_kernel *little_kernel_of(const batched_product *of)
 {
-    if (COMPLEX || m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE) return 0;
+    const i64 m = of->m, n = of->n, k = of->k, *a = of->a_strides + of->rank, *b = of->b_strides + of->rank;
+    if (COMPLEX || m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE || (n > 1 && b[1] != 1)) return 0;
 #if !COMPLEX
     if (n == 1) {
         if (m > COLUMN_ALL || m * k > COLUMN_ALL) return 0;
-        return k == 2   ? multiply_column_of_two
-               : k == 3 ? multiply_column_of_three
-               : k == 4 ? multiply_column_of_four
+        if (m != k || a[1] != 1 || b[0] != 1) return multiply_column;
+        return m == 2   ? multiply_square_of_two
+               : m == 3 ? multiply_square_of_three
+               : m == 4 ? multiply_square_of_four
                         : multiply_column;
     }
     if (m % ROWS == 0 && n % LANES == 0) return multiply_whole_tiles;
     if (n >= 2 && n < 16 && m <= FEW_ALL && m * n * k <= FEW_ALL)
         return n < 4 ? multiply_from_two : n < 8 ? multiply_from_four : multiply_from_eight;
+#else
+    (void)a;
 #endif
     return 0;
 }

@@ -57,7 +57,7 @@ def loops_across(rows: Rows, operands: Operands) -> Iterator[int]:
 
 
 def short_rows(rows: Rows, operands: Operands, across: int) -> ir.Body | None:
-    """Return the loops over tiles of rows along a loop, `across`; None if rows are too long, or read too many arrays."""
+    """Return the loops over tiles of rows, with vectors along the loop `across`; None if rows or operands forbid it."""
     along = rows.group.rank - 1
     length = _length(rows.reductions, is_reused(rows.reductions, operands, along, across))
     known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)
