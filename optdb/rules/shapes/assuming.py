@@ -203,9 +203,9 @@ class Assumed:
         return found
 
     def _images(self, axes: Sequence[Place]) -> dict[Variable, Variable]:
-        inputs = sorted({number for number, _ in axes})
-        tensors = [self.graph.inputs[number] for number in inputs]
-        op = AssumeEqual(tuple((inputs.index(number), axis) for number, axis in axes))
+        places = {number: k for k, number in enumerate(sorted({number for number, _ in axes}))}
+        tensors = [self.graph.inputs[number] for number in places]
+        op = AssumeEqual(tuple((places[number], axis) for number, axis in axes))
         with inheriting(self._origin):
             images = Apply(op, (*tensors, *(dim_to_tensor(self.lengths[axis]) for axis in axes))).outputs
         for image, tensor in zip(images, tensors, strict=True):
