@@ -65,7 +65,10 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
                     read_shape_of(like, value, readers, known, by, editor)
                 continue
         for node in group.nodes:
-            rebuilt = node.with_inputs([known[i] if i in known else image(i, known) for i in node.inputs])
+            for i in node.inputs:
+                if facts.source(i) is not i:
+                    image(i, known)
+            rebuilt = node.over(known)
             if rebuilt is not node:
                 known.update(zip(node.outputs, rebuilt.outputs, strict=True))
     return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable, union
 from ....graph.dims import carry_dims
 from ....ops.core.tensor import TensorVariable
-from ....ops.elementwise.records import Pointwise, add, mul
+from ....ops.elementwise.records import Elementwise, Pointwise, add, mul
 from ....ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
 from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
@@ -109,14 +109,14 @@ def _with_product(
 
 
 def _is_product(product: Apply, reader: Apply) -> bool:
-    out = product.outputs[0]
-    return (
-        isinstance(product.op, (*PRODUCTS, narrow.BfloatConvolution))
-        and out.dtype in DTYPES
-        and out.ndim >= 2
-        and out.ndim == reader.outputs[0].ndim
-        and (isinstance(product.op, (*CONVOLUTIONS, narrow.BfloatConvolution)) or 1 not in out.type.shape)
-    )
+    op, kind = product.op, product.outputs[0].type
+    if isinstance(op, (Elementwise, Fused)) or kind.dtype not in DTYPES:
+        return False
+    if not 2 <= len(kind.shape) == reader.outputs[0].ndim:
+        return False
+    if isinstance(op, (*CONVOLUTIONS, narrow.BfloatConvolution)):
+        return True
+    return isinstance(op, PRODUCTS) and 1 not in kind.shape
 
 
 def _group(node: Apply, position: int) -> tuple[FunctionGraph, list[Variable]]:

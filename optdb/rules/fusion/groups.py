@@ -128,8 +128,13 @@ class Facts:
             for operand in node.inputs:
                 seen = self._seen_through.get(operand)
                 source = self.above[operand] = operand.owner if seen is None else seen[0].owner
-                if source is not None:
-                    self.readers.setdefault(source, []).append((node, operand))
+                if source is None:
+                    continue
+                readers = self.readers.get(source)
+                if readers is None:
+                    self.readers[source] = [(node, operand)]
+                else:
+                    readers.append((node, operand))
         self.kept: set[Apply] = {o.owner for o in map(self.source, graph.outputs) if o.owner is not None}
         """The nodes whose results are outputs of the graph, perhaps through index maps."""
 

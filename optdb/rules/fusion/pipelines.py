@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ....graph import Apply, FunctionGraph, GraphEditor, Variable
+from ....graph import Apply, FunctionGraph, GraphEditor, Op, Variable
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.fused import Fused
 from ....ops.lowered.pipeline import Pipeline
@@ -57,9 +57,8 @@ class _Tree:
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     """Return the nodes of each tree of two or more stages, by its last node."""
-    wanted = (Subtensor, AdvancedSubtensor, Fused, AlongAxis)
-    if not any(issubclass(kind, wanted) for kind in {type(node.op) for node in graph.order}):
-        return {}  # nothing reads parts, gathers, or reduces rows
+    if not any(map(_reads_parts_or_rows, graph.ops)):
+        return {}
     trees: dict[Apply, _Tree] = {}
     updated = {graph.outputs[o] for _, o in graph.updates}
     for node in graph.order:
@@ -74,6 +73,13 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
             tree = _Tree([*below.nodes, *views, *tree.nodes], tree.stages + below.stages)
         trees[node] = tree
     return {node: tree.nodes for node, tree in trees.items() if tree.stages > 1}
+
+
+def _reads_parts_or_rows(op: Op) -> bool:
+    """Whether the op reads parts, gathers, or reduces rows that are among its results: each pipeline has one."""
+    if isinstance(op, Fused):
+        return any(isinstance(inner, (Reduce, AlongAxis)) for inner in op.graph.ops)
+    return isinstance(op, (Subtensor, AdvancedSubtensor, AlongAxis))
 
 
 def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:

@@ -109,6 +109,8 @@ def _of_same_shape(like: Variable) -> list[Variable]:
 def sum_to_lengths(node: Node, users: Users) -> Value | None:
     """Sum to lengths that are read from other values, where a product is computed for its shape alone."""
     x, like = node.inputs
+    if not all(_reads_shape(user, place) for user, place in users(like)):  # most values are read
+        return None
     chain = _of_same_shape(like)
     inside = {v.owner for v in chain}
     if producer(chain[-1], Dot, Dot22, MatMul) is None:
