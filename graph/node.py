@@ -156,9 +156,10 @@ class Apply:
                 same_types = same_types and not (isinstance(new, Constant) or isinstance(old, Constant))
             elif above.op is not below.op:
                 same_ops = False
-            if new.type is not old.type and new.type != old.type:
+            kind, dims = new.type, new._dims
+            if kind is not old.type and kind != old.type:
                 same_types = False
-            if same_dims and not (new._dims and new._dims is old._dims) and lengths_may_differ(new, old):
+            if same_dims and (not dims or dims is not old._dims) and lengths_may_differ(new, old):
                 same_dims = False
         if same:
             return self
@@ -175,7 +176,7 @@ class Apply:
             return node
         if len(before) == 1:
             (old,) = before
-            node.outputs = (make(old.type, node, 0, old.name),)
+            node.outputs = (make(old.type, node, 0, old._name),)
         else:
             node.outputs = tuple([make(o.type, node, o.index, o.name) for o in before])
         if same_dims:

@@ -321,7 +321,7 @@ class Applier:
         admitted = tuple(
             [o if o is not None and admit(name, old, o) else None for old, o in zip(node.outputs, outputs, strict=True)]
         )
-        return None if admitted.count(None) == len(admitted) else admitted
+        return None if all(o is None for o in admitted) else admitted
 
 
 def node_key(node: Apply) -> tuple[Any, ...]:

@@ -23,13 +23,16 @@ Hooks = tuple[Callable[[str], Any], Callable[[], list[str]]]
 class Module:
     """A module that is imported when an attribute is first asked for."""
 
-    __slots__ = ("_name", "_package")
+    __slots__ = ("_loaded", "_name", "_package")
 
     def __init__(self, name: str, package: str | None) -> None:
         self._name, self._package = name, package
+        self._loaded: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name, self._package), name)
+        if self._loaded is None:
+            self._loaded = import_module(self._name, self._package)
+        return getattr(self._loaded, name)
 
     def __repr__(self) -> str:
         return f"<lazy module {self._name!r}>"
