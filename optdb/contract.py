@@ -12,6 +12,8 @@ Promises are joined with `|`: `ulp(2) | relaxes("overflow")`.
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
@@ -39,12 +41,7 @@ class Contract:
     @property
     def tags(self) -> frozenset[str]:
         """The names under which a query finds rules of this contract."""
-        words = {"relaxes_" + word.replace(" ", "_") for word in self.relaxed}
-        words |= {"ulp"} if self.ulps else set()
-        words |= {"stabilizes"} if self.nearer else set()
-        words |= {"relaxes"} if self.relaxed else set()
-        words |= {"approximate"} if self.within or self.bits else set()
-        return frozenset(words or {"exact"})
+        return _tags(self)
 
     def __or__(self, other: Contract) -> Contract:
         within = max(self.within, other.within)
@@ -63,6 +60,16 @@ class Contract:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+@cache
+def _tags(contract: Contract) -> frozenset[str]:
+    words = {"relaxes_" + word.replace(" ", "_") for word in contract.relaxed}
+    words |= {"ulp"} if contract.ulps else set()
+    words |= {"stabilizes"} if contract.nearer else set()
+    words |= {"relaxes"} if contract.relaxed else set()
+    words |= {"approximate"} if contract.within or contract.bits else set()
+    return frozenset(words or {"exact"})
 
 
 exact: Contract = Contract()

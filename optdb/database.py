@@ -356,15 +356,15 @@ class Database:
         return [self._entry(m, path) for m in self._ordered()]
 
     def _entry(self, member: Member, path: str) -> Entry:
-        automatic = {member.name, type(member.object).__name__}
-        automatic |= {self.name} if self.name and member.by_database else set()
-        automatic |= set() if member.contract is None else member.contract.tags
+        automatic = (member.name, type(member.object).__name__)
+        by_database = (self.name,) if self.name and member.by_database else ()
+        by_contract = () if member.contract is None else member.contract.tags
         here = f"{path}{member.name}"
         container = isinstance(member.object, Database)
         return Entry(
             name=member.name,
             object=member.object,
-            tags=member.tags | automatic,
+            tags=member.tags.union(automatic, by_database, by_contract),
             position=member.position,
             path=here,
             contract=member.contract,
