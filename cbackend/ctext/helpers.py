@@ -116,10 +116,19 @@ def place(name: str) -> tuple[int, int]:
 @cache
 def _file_of(name: str) -> int:
     """Return the number of the header that has a helper; -1 if none has it."""
-    is_ours, bare = name.startswith("ag_"), name.removesuffix("f")
-    marks = (name.rpartition("_")[0],) if is_ours else (f"{bare}_F(", f"{bare}_C(", f" {name}(")
-    numbers = range(len(_FILES)) if is_ours else map(_FILES.index, _PROTOTYPES)
-    return next((k for k in numbers if any(mark in _text(_FILES[k]) for mark in marks) and name in _sources(k)), -1)
+    if name.startswith("ag_"):
+        stem, _, own = name.rpartition("_")
+        marks = [name, *(f"{stem}_{key}" for key, dtypes in _DTYPES.items() if own in map(C_TYPES.get, dtypes))]
+        files = sorted(_FILES, key=_is_special)  # most of the text is that of functions that few kernels call
+    else:
+        bare = name.removesuffix("f")
+        marks, files = [f"{bare}_F(", f"{bare}_C(", f" {name}("], list(_PROTOTYPES)
+    likely = (file for file in files if file in _FORMS or any(mark in _text(file) for mark in marks))
+    return next((k for k in map(_FILES.index, likely) if name in _sources(k)), -1)
+
+
+def _is_special(file: str) -> bool:
+    return file.startswith("special_")
 
 
 @cache
