@@ -17,7 +17,10 @@ from .frames import PACKAGE
 
 DIGEST = "files.sha256"
 """File with the digest of the files of an installed package."""
-_OTHERS = frozenset(["__pycache__", "cli", "demo", "frontends", "pages", "prebuilt", "profiling", "scaleout"])
+_OTHERS = frozenset([
+    "__pycache__", "bundle", "chunked", "cli", "demo", "explain", "frontends", "optim", "pages", "prebuilt",
+    "profiling", "proving", "scaleout", "tracing",
+])  # fmt: skip
 """Folders whose files have no part in the C of a function."""
 _CODE = (".py", ".c", ".h")
 _LOADED = time.time_ns()
