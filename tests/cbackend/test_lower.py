@@ -17,6 +17,7 @@ import pytest
 from ckernel import FLAGS, Library
 from draws import RARE
 
+from arignote.cbackend.ctext import helpers as headers
 from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
 from arignote.cbackend.ir.kernel import Status
@@ -555,3 +556,10 @@ def test_transcendental_functions_are_called_in_vectors(tmp_path):
     ).stdout
     assert any(f"_ZGV{isa}v_ag_sin_f64" in code for isa in ("eN8", "dN4", "cN4", "bN2"))
     assert "exp" not in code  # a polynomial that stands in the loop
+
+
+def test_each_helper_is_found_in_the_header_that_defines_it():
+    for number, file in enumerate(headers._FILES):
+        for name in headers._sources(number):
+            assert headers._file_of(name) == number, (file, name)
+    assert [headers._file_of(name) for name in ("ag_exp", "ag_f32", "ag_exp_f16", "exq", "ag_no_such_f64")] == [-1] * 5

@@ -8,6 +8,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.lowered.assumed import AssumeEqual
 
 SIZES = [(5, 5), (5, 1), (1, 5), (1, 1), (0, 0), (0, 1), (1, 0)]
 WITHOUT = "fast_run -assume_equal"
@@ -391,3 +392,13 @@ def test_calls_that_break_assumptions_are_cheap(both):
         for _ in range(100):
             f(long, short)
     assert f.executable.broken == before + 100
+
+
+def test_ops_of_other_axes_differ():
+    few, many = AssumeEqual(((0, 0), (1, 0))), AssumeEqual(((0, 0), (1, 0), (2, 0)))
+    assert few != many and few == AssumeEqual(((0, 0), (1, 0))) and hash(few) == hash(AssumeEqual(((0, 0), (1, 0))))
+    x, y, z, n = T.vector("x"), T.vector("y"), T.vector("z"), T.lscalar("n")
+    first, second = few(x, y, n, n), AssumeEqual(((0, 0), (1, 0)))(x, z, n, n)
+    graph = ag.FunctionGraph([x, y, z, n], [*first, *second])
+    merged = ag.rewrite(graph, "merge")
+    assert [node.op for node in merged.order] == [few, few]
