@@ -22,7 +22,7 @@ try:
 except ImportError:  # Windows: the module imports, and no compiler is offered there
     fcntl = None  # type: ignore[assignment]
 
-np = lazy.module("numpy")  # libraries are built ahead where there is no NumPy
+types = lazy.module("...graph.types", __package__)  # libraries are built ahead where there is no NumPy
 _LARGE = 1 << 22
 """Bytes of a large file: of arrays of that size NumPy asks for huge pages."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -91,7 +91,8 @@ def read_whole(name: str, folder: int, *, shared: bool = False) -> tuple[bytes |
 def _content(descriptor: int, size: int) -> bytes | memoryview:
     """Return all bytes of an open file, by one system call if its size is `size`.
 
-    Those of a large file lie in an array of NumPy, which asks for huge pages: weights are read faster from there.
+    Those of a large file lie in an array of NumPy, which asks for huge pages and begins with a cache line: weights are
+    read faster from there.
     """
     if size >= _LARGE:
         return _array_of(descriptor, size)
@@ -104,7 +105,7 @@ def _content(descriptor: int, size: int) -> bytes | memoryview:
 
 def _array_of(descriptor: int, size: int) -> memoryview:
     """Return the first `size` bytes of an open file; fewer if it is shorter."""
-    content: memoryview = np.empty(size, np.uint8).data
+    content: memoryview = types.aligned_bytes(size).data
     at = 0
     while at < size:
         count = os.readv(descriptor, [content[at:]])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import FunctionGraph, TensorType
-from ...graph.types import bytes_of
+from ...graph.types import ALIGNED, aligned, bytes_of
 from ...record import record
 from ..build.build import Library, find
 from ..build.toolchain import Toolchain
@@ -30,7 +30,7 @@ from .output_lengths import OPERATIONS, Step
 
 LARGEST = CAPACITY // 4
 """Most bytes of constants; a program with more is not stored, and is optimized and planned again."""
-ALIGNED, _LOOKED_AT = 64, 1 << 16
+_LOOKED_AT = 1 << 16
 
 
 @record(eq=False)
@@ -104,7 +104,7 @@ def _read(content: memoryview, graph: FunctionGraph, toolchain: Toolchain, cache
         return None
     constants, at = [], end + 1
     for dtype, shape in reported["constants"]:
-        constants.append(np.frombuffer(content, dtype, math.prod(shape), at).reshape(shape))
+        constants.append(aligned(np.frombuffer(content, dtype, math.prod(shape), at).reshape(shape)))
         at += -(-constants[-1].nbytes // ALIGNED) * ALIGNED
     interface = Interface(
         inputs=graph.inputs, outputs=tuple(TensorType(dtype, tuple(shape)) for dtype, shape in reported["outputs"]),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...graph import DTYPES, Constant, Kind, Lacks, Op, TensorType, Variable, dtype_name
 from ...graph.provenance import asked, asked_by_us
-from ...graph.types import NAMED, numpy_dtype
+from ...graph.types import NAMED, aligned, numpy_dtype
 from ...record import lazy
 from ..shapes.stored import flat_view, set_item, whole
 from ..writing import code as written
@@ -549,8 +549,8 @@ def scalar_constant(value: complex, dtype: str) -> TensorConstant:
 
 
 def own_constant(data: np.ndarray) -> TensorConstant:
-    """The constant of an array that nothing else writes to, which is not copied if it is contiguous."""
-    return _frozen(np.ascontiguousarray(data), None)
+    """The constant of an array that nothing else writes to, which is not copied if it begins with a cache line."""
+    return _frozen(aligned(data), None)
 
 
 def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:

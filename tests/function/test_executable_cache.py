@@ -30,6 +30,7 @@ from arignote.function.mode import as_mode
 from arignote.function.optimization import Optimization
 from arignote.graph import TensorType
 from arignote.graph.digest import Unnamed, digest
+from arignote.graph.types import ALIGNED
 from arignote.ops.core.tensor import TensorOp
 from arignote.optdb import rule, wilds
 from arignote.record import package
@@ -91,6 +92,18 @@ def test_a_network_is_recalled():
     first, second = twice([x], T.nn.softmax(h @ v.T), mode="fast_run +bfloat16")
     value = np.ones((2, 3, 20, 20), "float32")
     assert first(value).tobytes() == second(value).tobytes()
+
+
+def test_packed_weights_begin_with_a_cache_line():
+    """Vectors of C that cross lines take two accesses each; NumPy's large arrays begin 16 bytes behind a line."""
+    x = T.tensor("x", "float32", (None, 64, 20, 20))
+    w = np.random.default_rng().normal(size=(256, 64, 5, 5)).astype("float32")  # such as no cache has seen
+    first, second = twice([x], T.nn.relu(T.nn.conv2d(x, w)))
+    value = np.ones((1, 64, 20, 20), "float32")
+    assert first(value).tobytes() == second(value).tobytes()
+    for function in (first, second):
+        weights = [c for c in function._run._caller.interface.constants if c.size == w.size]
+        assert len(weights) == 1 and weights[0].ctypes.data % ALIGNED == 0
 
 
 def test_the_second_function_is_not_optimized_until_somebody_looks():

@@ -11,7 +11,7 @@ import numpy as np
 
 from .... import ops as T
 from ....graph import Constant, Variable
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import constant, own_constant
 from ....ops.lowered.blocked import FromBlocks, ToBlocks
 from ....ops.lowered.byte_sums import BYTES, WORD, ByteConvolution
 from ....ops.lowered.quantized_blocks import QuantizeInBlocks
@@ -101,7 +101,7 @@ def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) 
     filled = [np.zeros(whole, v.dtype) for v in numbers]
     for to, v in zip(filled, numbers, strict=True):
         to[: v.data.size] = v.data
-    return [constant(op.packed(w.data, block)), *map(constant, filled)]
+    return [own_constant(op.packed(w.data, block)), *map(constant, filled)]
 
 
 def _as_rows(op: ByteConvolution, x: Variable, w: Constant, numbers: Sequence[Any]) -> Variable:
