@@ -38,6 +38,7 @@ typedef struct packed_work {
     const ag_runtime *rt;
     const ag_nest *after;      /* the epilogue of finished rows, or NULL */
     i64 panels, depth, parts;  /* panels of w; numbers of a part of the sum; parts */
+    i64 wide;                  /* most panels of a task; 0: a share of them */
     i64 strip;                 /* rows that stay in the cache for all panels of a task; 0: those of a tile */
     i64 share, height, across; /* panels and rows of a task; tasks beside each other */
     i32 spare;                 /* sums of a strip stay in the task's memory: only the epilogue reads them */
@@ -50,6 +51,11 @@ typedef struct packed_work {
 typedef struct packed_tile {
     const packed_work *work;
     i64 part, row, rows, panel, panels;
+    i64 first, strip, strips; /* the first panel of the task; the strip's number, of so many */
+    /* What `load` plans: a panel's tiles prefetch [ahead, ahead + ahead_bytes), those of the next panel what follows,
+       `ahead_lines` cache lines in some steps of their loop. */
+    const char *ahead;
+    i64 ahead_bytes, ahead_lines;
     const REAL *loaded; /* what `load` copied of the rows of the strip */
     REAL *y;            /* the first sum of the tile in y, or in the task's memory; rows are `across` numbers apart */
     i64 across;
@@ -59,16 +65,16 @@ typedef struct packed_tile {
 
 /* The kernel of a format.  Functions may be NULL, but for `rows` and `tile`. */
 typedef struct packed_format {
-    i64 width;                                         /* outputs of a panel */
-    i64 most_rows;                                     /* of a tile */
-    i64 wide;                                          /* most panels of a task; 0: a share of them */
-    i32 is_square;                                     /* tasks are as high as wide; else rows are divided last */
-    double alone;                                      /* multiplications that take too short to be divided */
-    i64 few;                                           /* rows of a strip up to which tiles have two panels; 0: none */
-    i64 (*rows)(i64 left);                             /* the rows of a tile, of those that are left */
-    i32 (*prepare)(packed_work *work);                 /* 0, or that memory ran out */
-    void (*finish)(packed_work *work);                 /* release what `prepare` took */
-    void (*load)(const packed_tile *at, REAL *loaded); /* copy the rows of a strip, for a part */
+    i64 width;                                   /* outputs of a panel */
+    i64 most_rows;                               /* of a tile */
+    i64 wide;                                    /* most panels of a task, unless `prepare` chooses them; 0: a share */
+    i32 is_square;                               /* tasks are as high as wide; else rows are divided last */
+    double alone;                                /* multiplications that take too short to be divided */
+    i64 few;                                     /* rows of a strip up to which tiles have two panels; 0: none */
+    i64 (*rows)(i64 left);                       /* the rows of a tile, of those that are left */
+    i32 (*prepare)(packed_work *work);           /* 0, or that memory ran out */
+    void (*finish)(packed_work *work);           /* release what `prepare` took */
+    void (*load)(packed_tile *at, REAL *loaded); /* copy the rows of a strip, for a part; plan what is prefetched */
     void (*tile)(const packed_tile *at);
     /* Add the products of a row of a tile with zeros of w that are not stored.  Rows without NULL need it if special. */
     void (*add_lost)(const packed_tile *at, i64 row, REAL *to);
@@ -102,7 +108,7 @@ static i64 share_out(packed_work *work, double all)
     const ag_packed_product *of = work->of;
     const i64 threads = work->rt->threads, rows = of->rows, longer = of->depth <= SHORT_SUM ? LONGER : 1;
     i64 most = 4 * threads, down = 1,
-        across = parts(work->panels, format.wide ? format.wide : parts(work->panels, SHARES));
+        across = parts(work->panels, work->wide ? work->wide : parts(work->panels, SHARES));
     if (format.is_square) most = at_least(2 * threads, at_most(most, rows * of->outputs / SQUARE));
     const i64 worth = threads < 2 || all <= format.alone ? 1 : at_most((i64)(2 * all / format.alone), most);
     const i64 wanted = at_least(worth, (i64)(all / MOST_OF_TASK));
@@ -173,11 +179,19 @@ static void packed_task(void *context, i64 index)
     const i32 is_spare = work->spare && work->strip * outputs <= SPARE;
     REAL *const y = is_spare ? sums : (REAL *)work->of->y + output;
     const i64 across = is_spare ? outputs : work->of->outputs;
+    const i64 strips = parts(bottom - top, work->strip ? work->strip : format.most_rows);
     for (i64 part = 0; part < work->parts; part++)
-        for (i64 start = top, stop; start < bottom; start = stop) {
+        for (i64 start = top, stop, number = 0; start < bottom; start = stop, number++) {
             stop = at_most(bottom, start + (work->strip ? work->strip : format.rows(bottom - start)));
-            packed_tile at = {
-                .work = work, .part = part, .row = start, .rows = stop - start, .across = across, .loaded = loaded};
+            packed_tile at = {.work = work,
+                              .part = part,
+                              .row = start,
+                              .rows = stop - start,
+                              .across = across,
+                              .loaded = loaded,
+                              .first = first,
+                              .strip = number,
+                              .strips = strips};
             if (format.load) format.load(&at, loaded);
             for (at.panel = first; at.panel < end; at.panel += at.panels) {
                 at.panels = stop - start <= format.few && at.panel + 1 < end ? 2 : 1;
@@ -236,6 +250,7 @@ static i32 multiply_packed(const ag_runtime *rt, const ag_packed_product *of)
         .after = together ? after->nest : 0,
         .panels = parts(of->outputs, format.width),
         .depth = of->depth,
+        .wide = format.wide,
     };
     const i32 failed = of->rows > 0 && of->outputs > 0 ? multiply_all(&work) : 0;
     if (format.finish) format.finish(&work);

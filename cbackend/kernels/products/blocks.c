@@ -18,7 +18,7 @@
 #include "panels.c"
 
 enum { WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
-enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are prefetched before they are packed */
+enum { ROWS_AHEAD = 4 };    /* rows of b that are prefetched before they are packed */
 enum { ROUND = 4 * DEPTH };               /* work between checks for Ctrl-C: some 10 ms per task */
 enum {
     ALONE = 1 << 20,

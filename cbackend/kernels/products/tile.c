@@ -33,7 +33,7 @@ enum { ROWS = 6, STEPS = 1 };
 #define COLUMN_VECTORS 0
 #endif
 
-enum { FETCHED_ROWS = 32 }; /* prefetch distance in b for a single row of a */
+enum { FETCHED_ROWS = 32, LINE_BYTES = 64 }; /* prefetch distance in b for a single row of a; of memory */
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES };
@@ -157,15 +157,9 @@ INLINE void sum_tile(const int rows, const int vectors, i64 k, const REAL *const
     }
 }
 
-/* The product of the first `rows` rows of a panel of a and `vectors` vectors of columns of b. */
-INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_panel *a, const REAL *b, i64 b_step,
-                          const target *to)
+/* Store the sums of the first `rows` rows of a tile. */
+INLINE void store_sums(const int rows, const int vectors, vector sums[][2], const target *to)
 {
-    vector sums[ROWS][2];
-    const REAL *row[ROWS];
-#pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++) row[i] = a->rows[i];
-    sum_tile(rows, vectors, k, row, a->step, b, b_step, sums);
     if (!COMPLEX && to->m == rows && to->n == vectors * LANES && to->alpha == 1 && (to->beta == 0 || to->beta == 1)) {
         REAL *c = (REAL *)to->c;
         const i32 adds = to->beta == 1;
@@ -186,6 +180,18 @@ INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_p
     store_tile(to, (const REAL *)tile, COMPLEX ? LANES : vectors * LANES);
 }
 
+/* The product of the first `rows` rows of a panel of a and `vectors` vectors of columns of b. */
+INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_panel *a, const REAL *b, i64 b_step,
+                          const target *to)
+{
+    vector sums[ROWS][2];
+    const REAL *row[ROWS];
+#pragma GCC unroll 8
+    for (int i = 0; i < ROWS; i++) row[i] = a->rows[i];
+    sum_tile(rows, vectors, k, row, a->step, b, b_step, sums);
+    store_sums(rows, vectors, sums, to);
+}
+
 #define KERNEL static __attribute__((noinline)) void
 KERNEL multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
@@ -195,6 +201,35 @@ KERNEL multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step, const
 KERNEL multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
     multiply_tile(ROWS, 2, k, a, b, b_step, to);
+}
+
+/* Memory that later tiles read: a tile prefetches `lines` cache lines in each STEPS steps, up to the end. */
+typedef struct lookahead {
+    const char *from, *end;
+    i64 lines;
+} lookahead;
+
+/* The same as `multiply_two`, with prefetches. */
+__attribute__((unused)) KERNEL multiply_ahead(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to,
+                                              const lookahead *ahead)
+{
+    vector sums[ROWS][2];
+    const REAL *row[ROWS];
+    const char *from = ahead->from;
+    const i64 step = a->step;
+    i64 at = 0;
+#pragma GCC unroll 8
+    for (int i = 0; i < ROWS; i++) row[i] = a->rows[i], sums[i][0] = sums[i][1] = (vector){0};
+#pragma GCC unroll 1
+    for (; k >= STEPS; k -= STEPS) {
+        for (i64 line = ahead->lines; line > 0 && from < ahead->end; line--, from += LINE_BYTES)
+            __builtin_prefetch(from, 0, 2);
+#pragma GCC unroll 4
+        for (int s = 0; s < STEPS; s++, at += step, b += b_step) add_outer(ROWS, 2, row, at, b, sums);
+    }
+#pragma GCC unroll 1
+    for (; k > 0; k--, at += step, b += b_step) add_outer(ROWS, 2, row, at, b, sums);
+    store_sums(ROWS, 2, sums, to);
 }
 
 /* One row, which takes no longer than b takes to be read from memory. */

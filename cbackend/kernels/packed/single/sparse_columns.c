@@ -137,7 +137,7 @@ static void add_lost(const packed_tile *at, i64 row, float *to)
 }
 
 /* Copy the chunk of some rows, with zeros to whole blocks. */
-static void load_chunk(const packed_tile *at, float *loaded)
+static void load_chunk(packed_tile *at, float *loaded)
 {
     const ag_packed_product *of = at->work->of;
     const i64 first = at->part * COLUMN_DEPTH, depth = at_most(COLUMN_DEPTH, of->depth - first);
