@@ -16,7 +16,7 @@
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
 #pragma once
-#include "whole_blocks.c"
+#include "sums.c"
 
 #if !COMPLEX
 #if defined(__GNUC__) && !defined(__clang__)
@@ -24,112 +24,6 @@
 #pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", \
                      "no-tree-vrp", "no-schedule-insns2")
 #endif
-
-/* sums += each column's numbers of x times the rows of weights. */
-INLINE void sum_columns(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
-                        vector sums[][TILE_VECTORS])
-{
-    /* If channels are not adjacent, one loop reads a row of the kernel, or all channels of a kernel of one position. */
-    const i32 is_alone = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom;
-    const i32 by_channels = is_alone && of->kernel[0] * of->kernel[1] == 1 && at->top < at->bottom;
-    const i32 by_rows = is_alone && !by_channels && of->dilation[1] == 1 && of->x_strides[3] == 1;
-    const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
-    const i64 between = by_channels ? of->x_strides[1] : 1, last = by_channels ? at->first + 1 : at->last;
-    const i64 lines = by_channels ? at->lines * (at->last - at->first) : at->lines;
-    const char *ahead = at->ahead;
-    for (i64 b = at->first; b < last; b++) {
-        const i64 deep = at_most(of->block, of->channels - b * of->block);
-        const i64 channels = by_channels ? at->last - at->first : by_rows ? of->kernel[1] : deep;
-        const REAL *w = at->w + (b * of->block * rows + at->top * deep) * of->kernel[1] * at->width;
-        for (i64 i = at->top; i < at->bottom; i++)
-            for (i64 j = 0; j < positions; j++) {
-                const REAL *from[TILE_COLUMNS];
-                const i64 shift = j * of->dilation[1];
-                find_columns(columns, of, at,
-                             b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3],
-                             shift, from);
-                if (i < at->above || i >= at->below)
-                    for (int p = 0; p < columns; p++) from[p] = at->zeros;
-                if (lines)
-                    for (i64 line = 0; line < lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
-                i64 c = 0;
-#pragma GCC unroll 1
-                for (i64 left = channels; left > 0; left--, c += between, w += at->width) {
-                    vector right[TILE_VECTORS];
-#pragma GCC unroll 4
-                    for (int v = 0; v < vectors; v++) {
-                        right[v] = *(const unaligned *)(w + v * LANES);
-                        KEEP(right[v]);
-                    }
-#pragma GCC unroll 8
-                    for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-                        for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + c, right[v]);
-                }
-            }
-    }
-}
-
-/* Columns [left, right) of the kernel lie within x for the windows of a tile. */
-INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i64 *left, i64 *right)
-{
-    const i64 dilation = of->dilation[1], positions = of->kernel[1];
-    *left = 0, *right = positions;
-    if (at->inside) return;
-    *left = at->column < 0 ? at_most(parts(-at->column, dilation), positions) : 0;
-    *right = at_most(positions, at_least(*left, parts(of->lengths[1] - at->column, dilation)));
-}
-
-/* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
-   kernel.  Pointers are recomputed: there are too few registers. */
-INLINE void sum_depthwise(const int columns, const ag_convolution *of, const tile_place *at,
-                          vector sums[][TILE_VECTORS])
-{
-    const i64 positions = of->kernel[1];
-    i64 left, right;
-    find_kernel_within(of, at, &left, &right);
-    const i64 next_row = of->dilation[0] * of->x_strides[2], next = of->dilation[1] * of->x_strides[3], step = at->step;
-    for (i64 i = at->top; i < at->bottom; i++) {
-        const REAL *from = at->x + i * next_row + left * next, *w = at->w + (i * positions + left) * at->width;
-        for (i64 j = left; j < right; j++, from += next, w += at->width) {
-            const vector factor = *(const unaligned *)w;
-            const REAL *number = from;
-#pragma GCC unroll 8
-            for (int p = 0; p < columns; p++, number += step) sums[p][0] += channels_at(number) * factor;
-        }
-    }
-}
-
-/* sums += the channels of a listed group times rows of weights, for columns as in `sum_depthwise`. */
-INLINE void sum_listed(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
-                       vector sums[][TILE_VECTORS])
-{
-    const i64 channels = of->channels;
-    i64 left, right;
-    find_kernel_within(of, at, &left, &right);
-    for (i64 i = at->top; i < at->bottom; i++)
-        for (i64 j = left; j < right; j++) {
-            const REAL *from[TILE_COLUMNS], *w = at->w + (i * of->kernel[1] + j) * channels * at->width;
-            const i64 place = i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
-#pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) from[p] = at->x + place + p * at->step;
-#pragma GCC unroll 1
-            for (i64 c = 0; c < channels; c++, w += at->width) {
-                const i64 offset = at->offsets[c];
-                vector right_side[TILE_VECTORS];
-#pragma GCC unroll 4
-                for (int v = 0; v < vectors; v++) {
-                    right_side[v] = *(const unaligned *)(w + v * LANES);
-                    KEEP(right_side[v]);
-                }
-#pragma GCC unroll 8
-                for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-                    for (int v = 0; v < vectors; v++)
-                        sums[p][v] = plus_product(sums[p][v], from[p] + offset, right_side[v]);
-            }
-        }
-}
 
 static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -228,6 +122,9 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
                         const tile_place *at, const REAL *bias, REAL *y, i64 block_step, i64 block)
 {
     vector sums[TILE_COLUMNS][TILE_VECTORS];
+    window_places table; /* filled before the sums begin, which otherwise would be stored for the call */
+    const i32 whole = way == AG_DENSE && has_whole_blocks(of, at, vectors);
+    const i64 count = whole ? find_window_places(columns, of, at, &table) : 0;
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         const REAL *row = y + v * LANES / block * block_step + v * LANES % block;
@@ -237,7 +134,8 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
     }
     if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
     else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
-    else if (has_whole_blocks(of, at, vectors)) sum_blocks(columns, vectors, of, at, sums);
+    else if (whole) sum_blocks(columns, vectors, of, at, &table, count, sums);
+    else if (TABLES && at->taps) sum_taps(columns, vectors, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
     finish_tile(columns, vectors, way, of, at, sums, y, block_step, block);
 }
@@ -392,6 +290,8 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
     const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
     const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
     tile_place at = place_row(work, part, start);
+    const i32 all_rows = at.above == 0 && at.below == of->kernel[0];
+    const i32 is_whole = all_rows && part->first == 0 && part->last == of->channels && !work->jumps;
     i64 inside, outside, places[TILE_COLUMNS];
     find_inside(work, count, &inside, &outside);
     if (work->jumps) at.places = places;
@@ -408,6 +308,7 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (depthwise ? v / IN_WORD : 0);
             if (at.places) at.x = part->x, find_places(work, left + column, columns, places);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
+            at.taps = at.inside && is_whole ? part->taps : 0;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
             at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
             REAL *y = part->y + (row * work->columns + column) * block + output / block * block_step + output % block;
@@ -485,7 +386,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     const i64 within = panel % each, first = begin_of(own_blocks, each, within);
     const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
     const i64 positions = of->kernel[0] * of->kernel[1];
-    strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
+    i64 taps[MOST_TAPS];
+    strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block, .taps = find_taps(of, taps)};
     part.end = at_most(part.row + work->height, work->rows);
     part.x = (const REAL *)of->x + image * of->x_strides[0] + group * parts(of->channels, of->block) * of->x_strides[1];
     part.w = (const REAL *)of->w + block * of->out_block * stored_channels(of) * positions;

@@ -30,7 +30,17 @@ INLINE REAL channel_at(const REAL *x, i64 channel) { return half_at((const half 
 #else
 enum { IN_WORD = 1 };
 typedef unsigned short half;
-INLINE vector plus_product(vector sums, const REAL *x, vector weights) { return sums + *x * weights; }
+INLINE vector plus_product(vector sums, const REAL *x, vector weights)
+{
+    const vector number = *x - (vector){0};
+#if defined(__AVX512F__) /* the form that overwrites its sum: gcc also takes others, and moves sums between registers */
+    if (sizeof(REAL) == 4) __asm__("vfmadd231ps %2, %1, %0" : "+v"(sums) : "v"(weights), "v"(number));
+    else __asm__("vfmadd231pd %2, %1, %0" : "+v"(sums) : "v"(weights), "v"(number));
+    return sums;
+#else
+    return sums + number * weights;
+#endif
+}
 INLINE REAL plus_number(REAL sum, const REAL *x, const REAL *weight) { return sum + *x * *weight; }
 INLINE vector channels_at(const REAL *x) { return *(const unaligned *)x; }
 INLINE REAL channel_at(const REAL *x, i64 channel) { return x[channel]; }
@@ -47,7 +57,7 @@ enum {
     BLOCK = LANES / IN_WORD,
     UNROLLED = BLOCK < 8 ? BLOCK : 8
 }; /* numbers of x in a whole block; in a step of its loop */
-enum { MOST_PLACES = 49 };                                          /* positions of a kernel in a table */
+enum { MOST_PLACES = 49, MOST_TAPS = 4 * MOST_PLACES };             /* positions of a kernel in a table; numbers */
 enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most columns; vectors of sums */
 enum { WEIGHTS_NEAR = 1 << 17 };                                    /* bytes of weights per read of a strip */
 
@@ -64,6 +74,7 @@ typedef struct strip {
     i64 left, right;       /* of a listed group: its outputs, from the first block on */
     const i64 *offsets;    /* of a listed group: where its channels lie */
     i64 first, last;       /* blocks of channels added in this pass */
+    const i64 *taps;       /* NULL, or where each number of a window lies, if channels are not adjacent */
     const char *ahead;     /* weights of the next blocks: their cache lines are prefetched ... */
     i64 lines;             /* ... so many at each position of a kernel */
 } strip;
@@ -85,6 +96,7 @@ typedef struct tile_place {
     i32 inside;         /* no window reaches over the left or right border */
     i64 left, right;    /* of a listed group: outputs [left, right) are written */
     const i64 *offsets; /* of a listed group: where its channels lie */
+    const i64 *taps;    /* NULL, or where each number of a window lies, which is all within x */
 } tile_place;
 
 /* Sizes and tiling of a convolution, computed once. */

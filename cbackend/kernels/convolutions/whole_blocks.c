@@ -59,13 +59,12 @@ static __attribute__((noinline)) i64 find_window_places(int columns, const ag_co
     return n;
 }
 
-/* sums += whole blocks of channels of each column times the rows of weights.  Its loops have little but loads and
+/* sums += whole blocks of channels of each column times the rows of weights, at `count` positions.  Its loops have little but loads and
    multiplications: where two of these start in each cycle, an addition beside them takes the place of one. */
 INLINE void sum_blocks(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
-                       vector sums[][TILE_VECTORS])
+                       window_places *table, i64 count, vector sums[][TILE_VECTORS])
 {
-    window_places table;
-    const i64 count = find_window_places(columns, of, at, &table), deep = BLOCK * vectors * LANES;
+    const i64 deep = BLOCK * vectors * LANES;
     const REAL *w = at->w + (at->first * of->kernel[0] + at->top) * of->kernel[1] * deep;
     const i64 skipped = (of->kernel[0] * of->kernel[1] - count) * deep;
     const char *ahead = at->ahead;
@@ -73,8 +72,8 @@ INLINE void sum_blocks(const int columns, const int vectors, const ag_convolutio
         for (i64 n = 0; n < count; n++) {
             const REAL *from[TILE_COLUMNS];
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) from[p] = (const REAL *)(address)table.from[n][p];
-            table.from[n] += table.next[n];
+            for (int p = 0; p < columns; p++) from[p] = (const REAL *)(address)table->from[n][p];
+            table->from[n] += table->next[n];
             for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
 #pragma GCC unroll 1
             for (int c = 0; c < BLOCK; c += UNROLLED, w += UNROLLED * vectors * LANES)
@@ -97,6 +96,41 @@ INLINE void sum_blocks(const int columns, const int vectors, const ag_convolutio
                     for (int v = 0; v < vectors; v++) KEEP(right[v]);
                 }
         }
+}
+
+/* Where each number of a window lies whose channels are not adjacent, as in an image; NULL if there are too many. */
+static const i64 *find_taps(const ag_convolution *of, i64 *taps)
+{
+    const i64 rows = of->kernel[0], columns = of->kernel[1], *strides = of->x_strides;
+    i64 n = 0;
+    if (!TABLES || of->kind != AG_DENSE || of->block != 1 || of->channels * rows * columns > MOST_TAPS) return 0;
+    for (i64 c = 0; c < of->channels; c++)
+        for (i64 i = 0; i < rows; i++)
+            for (i64 j = 0; j < columns; j++)
+                taps[n++] = c * strides[1] + i * of->dilation[0] * strides[2] + j * of->dilation[1] * strides[3];
+    return taps;
+}
+
+/* sums += the numbers of whole windows times the rows of weights, in one loop. */
+INLINE void sum_taps(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
+                     vector sums[][TILE_VECTORS])
+{
+    const REAL *from[TILE_COLUMNS], *w = at->w;
+    const i64 *tap = at->taps;
+    find_columns(columns, of, at, 0, 0, from);
+#pragma GCC unroll 1
+    for (i64 left = of->channels * of->kernel[0] * of->kernel[1]; left > 0; left--, tap++, w += at->width) {
+        vector right[TILE_VECTORS];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            right[v] = *(const unaligned *)(w + v * LANES);
+            KEEP(right[v]);
+        }
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + *tap, right[v]);
+    }
 }
 
 #if defined(__GNUC__) && !defined(__clang__)

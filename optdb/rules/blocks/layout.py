@@ -23,6 +23,7 @@ from ....ops.elementwise.records import Pointwise, add
 from ....ops.lowered.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks, fits_within
 from ....ops.networks.convolution import Convolution
 from ....ops.networks.pooling import MaxPool, SumPool
+from ....ops.networks.weights import panels_of
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.joining import Join
@@ -210,7 +211,29 @@ def packed_weights(node: Node) -> Variable | None:
     op, (x, w, bias) = node.op, node.inputs
     if op.weights or not isinstance(w, Constant) or not isinstance(bias, Constant):
         return None
-    return with_packed(op, x, w, bias)
+    return with_packed(replace(op, panel=_panel(node, w.data.shape)), x, w, bias)
+
+
+def _panel(node: Node, kernels: tuple[int, ...]) -> int:
+    """Return the blocks of outputs whose weights lie side by side.
+
+    A tile, some columns of a row by a panel, reads the weights of the panel once.  Rows that divide into short tiles wait
+    for weights, which narrower panels share among more columns.
+    """
+    op, (rows, columns) = node.op, node.out.type.shape[2:4]
+    if op.own or op.groups > 1 or not columns:
+        return op.panel  # type: ignore[no-any-return]
+    if set(kernels[2:]) == {1}:
+        columns *= rows or 1
+    blocks = -(-kernels[0] // op.size)
+    return min(range(op.panel, 0, -1), key=lambda panel: sum(_time(columns, n) for n in panels_of(blocks, panel)))
+
+
+def _time(columns: int, panel: int) -> float:
+    """Return the time of a row of so many columns by a panel, in products of vectors, or until its weights have come."""
+    target, limits = current(), current().limits.convolutions
+    most = min(limits.tile_columns, target.registers * 3 // 4 // panel)
+    return panel * max(columns, -(-columns // most) * target.vector / limits.read_bytes)
 
 
 def with_packed(op: BlockedConvolution, x: Variable, w: Constant, bias: Constant) -> Variable:
