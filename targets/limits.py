@@ -94,7 +94,7 @@ class Convolutions:
     tile_columns: int = 8
     """The most columns of a tile of a convolution, whose sums take three of four registers."""
     read_bytes: int = 12
-    """Weights that come from the level 2 cache in the time of a product of vectors, where two of these begin in a cycle."""
+    """Weights that come from the level 2 cache in the time of a product of vectors, of which two begin in a cycle."""
     pooled_products: int = 64
     """Products of a number up to which a convolution is computed with the pool that reads it, strip by strip; rows that
     two strips share are computed twice."""

@@ -217,8 +217,8 @@ def packed_weights(node: Node) -> Variable | None:
 def _panel(node: Node, kernels: tuple[int, ...]) -> int:
     """Return the blocks of outputs whose weights lie side by side.
 
-    A tile, some columns of a row by a panel, reads the weights of the panel once.  Rows that divide into short tiles wait
-    for weights, which narrower panels share among more columns.
+    A tile, some columns of a row by a panel, reads the weights of the panel once.  Rows that divide into short tiles
+    wait for weights, which narrower panels share among more columns.
     """
     op, (rows, columns) = node.op, node.out.type.shape[2:4]
     if op.own or op.groups > 1 or not columns:
@@ -230,7 +230,7 @@ def _panel(node: Node, kernels: tuple[int, ...]) -> int:
 
 
 def _time(columns: int, panel: int) -> float:
-    """Return the time of a row of so many columns by a panel, in products of vectors, or until its weights have come."""
+    """Return the time of a row of so many columns by a panel: of products of vectors, or until weights have come."""
     target, limits = current(), current().limits.convolutions
     most = min(limits.tile_columns, target.registers * 3 // 4 // panel)
     return panel * max(columns, -(-columns // most) * target.vector / limits.read_bytes)
