@@ -1,17 +1,11 @@
 /* Convolutions of bfloat16 numbers in the order of tiles of 16 rows of at most 16 words; see products/pair_tiles.c.
 
-   A task copies what its strip of y reads of x, so that the windows of neighbouring positions begin equally far from each
-   other, with zeros beyond the borders.  Of x in blocks of channels:
+   A task copies what its strip of y reads of x, laid as in phases.h: chunks of 16 words of channels, zeros behind the last
+   channel and beyond the borders.  Where a block holds several groups, of 8 words, it is a group of its own, and weights of
+   other groups are zeros.  Vectors leave them out if x has infinities or NaNs.
 
-       for each 16 words of channels, remainder of a row of x by the stride, remainder of a column:
-           rows, columns, words; zeros behind the last channel
-
-   Where a block holds several groups, of 8 words, it is a group of its own, and weights of other groups are zeros.  Vectors
-   leave them out if x has infinities or NaNs.
-
-   Of images of up to four channels, two words a position, those that a row of the kernel meets are neighbours:
-
-       for each remainder of a row of x by the stride:  rows, columns, two words
+   Of images of up to four channels, two words a position, a row holds all columns: those that a row of the kernel meets
+   are neighbours.
 
    Positions of y are counted along those columns, so that a tile runs over the ends of rows; sums between two rows are not
    stored.  Weights are stored in reading order, as in direct.c, with so many words of channels in place of a block's. */
@@ -19,43 +13,11 @@
 #if !defined(OF_PAIRS)
 #define OF_PAIRS
 #endif
+#include "../phases.h"
 #include "../products/pair_tiles.c"
 #include "direct.c"
 
 enum { STAGE_BYTES = 1 << 18 }; /* of the copy of x for a strip */
-
-/* How windows move along an axis, and the lengths of the copy: positions of y of a strip, and more for the kernel. */
-typedef struct stage_axis {
-    i64 kernel, stride, dilation, before, length, count;
-    i64 planes; /* remainders by the stride that windows read */
-} stage_axis;
-
-/* Whether a window reads places with this remainder. */
-static i32 reads_remainder(const stage_axis *of, i64 remainder)
-{
-    for (i64 k = 0; k < at_most(of->kernel, of->stride); k++)
-        if (k * of->dilation % of->stride == remainder) return 1;
-    return 0;
-}
-
-/* The number of remainders below this one that windows read. */
-static i64 plane_of(const stage_axis *of, i64 remainder)
-{
-    i64 planes = 0;
-    for (i64 r = 0; r < remainder; r++) planes += reads_remainder(of, r);
-    return planes;
-}
-
-static stage_axis axis_of(const ag_convolution *of, i32 axis, i64 count)
-{
-    stage_axis found = {
-        of->kernel[axis], of->stride[axis], of->dilation[axis], of->before[axis], of->lengths[axis], count, 0};
-    found.planes = plane_of(&found, found.stride);
-    return found;
-}
-
-/* Positions of a plane: those of y, and as far as the last window reaches. */
-INLINE i64 across(const stage_axis *of) { return of->count + (of->kernel - 1) * of->dilation / of->stride; }
 
 /* The copy of x for a strip, and room for the sums of a tile. */
 typedef struct stage {
@@ -69,8 +31,7 @@ typedef struct tiled {
     const direct *work;
     const ag_convolution *given; /* whose lengths and strides of x count numbers of 16 bits */
     i32 is_image;                /* x is images of few channels, not in blocks */
-    stage_axis rows, columns;    /* of a strip of full height */
-    i64 deep, each;              /* chunks of channels; bytes of each in a copy */
+    phases planes;               /* of a strip of full height */
     i64 wide, step;              /* positions of a row of a copy; bytes from one to the next */
     i64 chunk;                   /* words that a tile sums */
     i64 mixed;                   /* 0, or outputs of a group, of which a block holds several */
@@ -97,17 +58,28 @@ INLINE void copy_words(const ag_convolution *of, const REAL *x, i64 words, i64 c
     }
 }
 
+/* The strip that is copied. */
+typedef struct stage_source {
+    const tiled *tiles;
+    const REAL *x;      /* of the image and group */
+    const half *halves; /* of the image, as numbers of 16 bits */
+    stage *to;
+} stage_source;
+
 /* Copy a row of one plane: a chunk of words at each position. */
-static void copy_row(const tiled *tiles, const REAL *x, i64 words, i64 remainder, char *to)
+static void copy_row(const stage_source *from, i64 chunk, i64 row, i64 start, char *to)
 {
+    const tiled *tiles = from->tiles;
     const ag_convolution *of = tiles->work->of;
-    const stage_axis *columns = &tiles->columns;
-    const i64 count = across(columns), start = remainder - columns->before, step = columns->stride * of->x_strides[3];
-    const i64 first = at_most(count, start < 0 ? parts(-start, columns->stride) : 0);
-    const i64 end = at_least(first, at_most(count, parts(at_least(0, columns->length - start), columns->stride)));
+    const phase_axis *columns = &tiles->planes.columns;
+    const i64 count = tiles->wide, step = columns->stride * of->x_strides[3], depth = chunk * tiles->chunk;
+    const REAL *x = from->x + depth / of->block * of->x_strides[1] + row * of->x_strides[2] + start * of->x_strides[3];
+    i64 first, end;
+    cells_within(start, columns->stride, columns->length, count, &first, &end);
     __builtin_memset(to, 0, (unsigned long)(first * tiles->step));
-    x += start * of->x_strides[3] + first * step;
-    for (i64 c = first; c < end; c++, x += step) copy_words(of, x, words, tiles->chunk, to + c * tiles->step);
+    x += first * step;
+    for (i64 c = first; c < end; c++, x += step)
+        copy_words(of, x, at_most(tiles->chunk, of->channels - depth), tiles->chunk, to + c * tiles->step);
     __builtin_memset(to + end * tiles->step, 0, (unsigned long)((count - end) * tiles->step));
 }
 
@@ -116,9 +88,10 @@ static void copy_image_row(const tiled *tiles, const half *x, half *to)
 {
     typedef unsigned long long two_words __attribute__((may_alias));
     const ag_convolution *of = tiles->given;
-    const i64 before = tiles->columns.before, length = tiles->columns.length, step = of->x_strides[3];
-    const i64 count = tiles->wide * tiles->columns.stride, first = at_most(count, before);
-    const i64 end = at_least(first, at_most(count, before + length));
+    const phase_axis *columns = &tiles->planes.columns;
+    const i64 before = columns->before, step = of->x_strides[3], count = tiles->wide * columns->stride;
+    i64 first, end;
+    cells_within(-before, 1, columns->length, count, &first, &end);
     __builtin_memset(to, 0, (unsigned long)(8 * count));
     for (i64 c = 0; c < of->channels; c++) {
         const half *from = x + c * of->x_strides[1] - before * step;
@@ -134,55 +107,37 @@ static i32 are_finite(const char *numbers, i64 count)
     return !found;
 }
 
+/* Copy a row: see fill_row. */
+static void fill_stage_row(void *context, i64 chunk, i64 row, i64 start, char *to)
+{
+    const stage_source *from = context;
+    const tiled *tiles = from->tiles;
+    if (tiles->is_image) copy_image_row(tiles, from->halves + row * tiles->given->x_strides[2], (half *)to);
+    else copy_row(from, chunk, row, start, to);
+    if (tiles->mixed) from->to->is_finite &= are_finite(to, tiles->planes.row / 2);
+}
+
 /* Copy what the windows of a strip read. */
 static void fill_stage(const tiled *tiles, const strip *part, i64 image, stage *to)
 {
-    const ag_convolution *of = tiles->work->of, *given = tiles->given;
-    const half *const x_of_image = (const half *)given->x + image * given->x_strides[0];
-    stage_axis rows = tiles->rows;
-    const stage_axis *columns = &tiles->columns;
-    const i64 row_bytes = tiles->wide * tiles->step, start = part->row * rows.stride - rows.before;
-    const i64 remainders = tiles->is_image ? 1 : columns->stride;
-    rows.count = part->end - part->row, to->is_finite = 1;
-    for (i64 d = 0; d < tiles->deep; d++) {
-        const i64 words = at_most(tiles->chunk, of->channels - d * tiles->chunk);
-        const REAL *x = part->x + d * (tiles->chunk / of->block) * of->x_strides[1];
-        char *base = to->numbers + d * tiles->each;
-        for (i64 r = 0; r < rows.stride; r++)
-            for (i64 c = 0; c < remainders && reads_remainder(&rows, r); c++) {
-                if (!tiles->is_image && !reads_remainder(columns, c)) continue;
-                for (i64 q = 0; q < across(&rows); q++) {
-                    const i64 row = start + q * rows.stride + r;
-                    char *const own = base + q * row_bytes;
-                    if (row < 0 || row >= rows.length) __builtin_memset(own, 0, (unsigned long)row_bytes);
-                    else if (tiles->is_image)
-                        copy_image_row(tiles, x_of_image + row * given->x_strides[2], (half *)own);
-                    else copy_row(tiles, x + row * of->x_strides[2], words, c, own);
-                    if (tiles->mixed) to->is_finite &= are_finite(own, row_bytes / 2);
-                }
-                base += across(&tiles->rows) * row_bytes;
-            }
-    }
+    const ag_convolution *given = tiles->given;
+    stage_source from = {tiles, part->x, (const half *)given->x + image * given->x_strides[0], to};
+    to->is_finite = 1;
+    fill_planes(&tiles->planes, part->row, part->end - part->row, to->numbers, fill_stage_row, &from);
 }
 
 /* Where each chunk of a window lies: chunks of channels, rows and columns of the kernel; or rows, parts of them. */
 static void find_chunks(const tiled *tiles)
 {
-    const stage_axis *rows = &tiles->rows, *columns = &tiles->columns;
-    const i64 row_bytes = tiles->wide * tiles->step, plane = across(rows) * row_bytes;
-    const i64 beside = tiles->is_image ? 2 * columns->kernel / tiles->chunk : columns->kernel;
+    const phases *planes = &tiles->planes;
+    const i64 kernel = planes->columns.kernel, across = tiles->is_image ? 2 * kernel / tiles->chunk : kernel;
     i64 *places = tiles->places;
-    for (i64 d = 0; d < tiles->deep; d++)
-        for (i64 i = 0; i < rows->kernel; i++)
-            for (i64 j = 0; j < beside; j++) {
-                const i64 down = i * rows->dilation, right = j * columns->dilation;
-                const i64 row_plane = plane_of(rows, down % rows->stride);
-                const i64 place = d * tiles->each + down / rows->stride * row_bytes;
-                if (tiles->is_image) *places++ = place + row_plane * plane + 4 * j * tiles->chunk;
-                else
-                    *places++ = place + right / columns->stride * tiles->step
-                                + (row_plane * columns->planes + plane_of(columns, right % columns->stride)) * plane;
-            }
+    for (i64 d = 0; d < planes->chunks; d++)
+        for (i64 i = 0; i < planes->rows.kernel; i++)
+            for (i64 j = 0; j < across; j++)
+                *places++ = d * planes->each
+                            + (tiles->is_image ? place_in_planes(planes, i, 0, 0) + 4 * j * tiles->chunk
+                                               : place_in_planes(planes, i, j, tiles->step));
 }
 
 /* Finish `count` columns of a row of y, whose sums are rows of `width` numbers.  at: see finish_tile; y, block_step: of the
@@ -219,7 +174,7 @@ KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from
 static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums)
 {
     const ag_convolution *of = part->of;
-    const i64 wide = tiles->wide, columns = tiles->columns.count;
+    const i64 wide = tiles->wide, columns = tiles->planes.columns.count;
     for (i64 k = from, count; k < to; k += count, sums += count * part->width) {
         const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * of->out_block;
         count = at_most(to - k, (column < columns ? columns : wide) - column);
@@ -234,7 +189,7 @@ static void store_positions(const tiled *tiles, const strip *part, i64 from, i64
 /* All outputs of a panel at the positions of a strip. */
 static void multiply_stage(const tiled *tiles, const strip *part, const stage *from)
 {
-    const i64 all = (part->end - part->row - 1) * tiles->wide + tiles->columns.count;
+    const i64 all = (part->end - part->row - 1) * tiles->wide + tiles->planes.columns.count;
     const ag_convolution *whole = part->of;
     pair_product of = {
         .row = tiles->step,
@@ -275,11 +230,10 @@ static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image,
     __atomic_fetch_or(&tiles->free, 1ull << slot, __ATOMIC_RELEASE);
 }
 
-/* Bytes of a chunk of channels in the copy of x for a strip. */
-static i64 chunk_bytes(const tiled *tiles)
+static phase_axis axis_of(const ag_convolution *of, i32 axis, i64 count)
 {
-    const i64 planes = tiles->rows.planes * (tiles->is_image ? 1 : tiles->columns.planes);
-    return planes * across(&tiles->rows) * tiles->wide * tiles->step;
+    return (phase_axis){of->kernel[axis], of->stride[axis],  of->dilation[axis],
+                        of->before[axis], of->lengths[axis], count};
 }
 
 /* Choose what a tile sums. */
@@ -287,16 +241,21 @@ static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
 {
     const ag_convolution *of = work->of;
     *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words == AG_IMAGE_WORDS};
-    tiles->rows = axis_of(of, 0, work->rows), tiles->columns = axis_of(of, 1, work->columns);
+    phases *planes = &tiles->planes;
+    planes->rows = axis_of(of, 0, work->rows), planes->columns = axis_of(of, 1, work->columns);
+    planes->chunks = planes->apart = 1;
     if (tiles->is_image) {
         const i64 words = 2 * of->kernel[1];
-        tiles->deep = 1, tiles->chunk = words <= CHUNK ? words : CHUNK, tiles->step = 8 * of->stride[1];
+        tiles->chunk = words <= CHUNK ? words : CHUNK, tiles->step = 8 * of->stride[1];
         tiles->wide = work->columns - 1 + parts(of->kernel[1], of->stride[1]);
     } else {
-        tiles->chunk = of->tile_words, tiles->deep = parts(of->channels, tiles->chunk), tiles->step = 4 * tiles->chunk;
+        tiles->chunk = of->tile_words, planes->chunks = parts(of->channels, tiles->chunk),
+        tiles->step = 4 * tiles->chunk;
         tiles->mixed = of->tile_words < CHUNK ? of->outputs : 0;
-        tiles->wide = across(&tiles->columns);
+        tiles->wide = planes->columns.count + overhang(&planes->columns), planes->apart = of->stride[1];
     }
+    planes->row = tiles->wide * tiles->step;
+    find_planes(planes, planes->rows.count + overhang(&planes->rows));
 }
 
 /* Choose rows of strips; allocate copies for all threads.  Return whether there was memory. */
@@ -305,12 +264,13 @@ static i32 prepare_tiles(direct *work, tiled *tiles)
     const ag_convolution *of = work->of;
     const i64 threads = at_most(work->rt->threads, SLOTS);
     const i64 least = threads > 1 ? parts(4 * threads, of->images * work->panels) : 1;
-    const i64 strips = at_least(least, parts(tiles->deep * chunk_bytes(tiles), STAGE_BYTES));
-    work->height = tiles->rows.count = parts(work->rows, at_most(work->rows, strips));
-    tiles->each = chunk_bytes(tiles);
+    phases *planes = &tiles->planes;
+    const i64 strips = at_least(least, parts(planes->chunks * planes->each, STAGE_BYTES));
+    work->height = planes->rows.count = parts(work->rows, at_most(work->rows, strips));
+    find_planes(planes, work->height + overhang(&planes->rows));
     const i64 chunks = stored_channels(of) * of->kernel[0] * of->kernel[1] / tiles->chunk;
     const i64 sums = MOST_TILED_ROWS * width_of(work) * 4, places = parts(chunks * 8, 64) * 64;
-    const i64 bytes = parts(tiles->deep * tiles->each, 64) * 64;
+    const i64 bytes = parts(planes->chunks * planes->each, 64) * 64;
     char *room = work->rt->alloc(places + threads * (bytes + sums));
     if (!room) return 0;
     tiles->places = (i64 *)room, room += places;

@@ -1,33 +1,28 @@
 /* Convolutions of bytes by tiles of AMX.
 
    A product of tiles takes 64 channels of 16 positions that lie at equal distances.  So a task first copies its strip of x
-   into a grid:
+   into a grid, laid as in phases.h: each place of the kernel is one offset in it for all windows.  Windows of neighbouring
+   rows follow one another too: a block of 32 windows may begin in one row and end in the next, and the sums of positions
+   beyond the end of a row are dropped.  With a stride of 1 the borders between two rows of the grid are shared.
 
-       chunks of channels, phases of rows, phases of columns, rows, columns, `cell` channels of a chunk
-
-   A phase has the rows or columns that the stride divides with one remainder.  Borders are filled, so each place of the
-   kernel is one offset in the grid for all windows.  Windows of neighbouring rows follow one another too: a block of 32
-   windows may begin in one row and end in the next, and the sums of positions beyond the end of a row are dropped.  With a
-   stride of 1 the borders between two rows of the grid are shared.
-
-   Images of few channels, a chunk in all, have kernels whose rows are one product each (`by_rows`), so columns have no
-   phases.  The rows of a matrix need no grid. */
+   Images of few channels, a chunk in all, have kernels whose rows are one product each (`by_rows`), so a row of the grid
+   holds all columns.  The rows of a matrix need no grid. */
 #pragma once
 #include "registers.c"
 #include "tiles.c"
 
 #if HAS_BYTE_TILES && defined(__AVX512BW__) && defined(__AVX512VNNI__)
+#include "../phases.h"
 enum { MOST_PLACES = 128 };                                 /* of a kernel */
 enum { FEWEST_POSITIONS = 4 };                              /* that are worth the shapes of tiles */
 enum { STRIP_BYTES = 1 << 16, MOST_STRIP_BYTES = 1 << 19 }; /* of the grid of a task */
 
 typedef struct byte_grid {
     const byte_work *work;
-    i64 chunks, words, cell;    /* words: of a product of tiles */
-    i64 step, distance;         /* bytes from a window to the next, from a chunk to the next */
-    i64 phases[2], columns;     /* columns: cells of a row */
-    i64 more_rows, tail, plane; /* rows beside those of windows; cells behind the last row; bytes of a phase */
-    i64 pitch;                  /* windows from a row to the next */
+    phases planes;
+    i64 words, cell;    /* words: of a product of tiles; bytes of a cell */
+    i64 step, distance; /* bytes from a window to the next, from a chunk to the next */
+    i64 columns, pitch; /* cells of a row; windows from a row to the next */
     i64 places;
     i64 height, strips, groups; /* groups: of panels */
     i64 size;                   /* bytes of the grid of a task, 0: x needs none */
@@ -37,26 +32,26 @@ typedef struct byte_grid {
     i32 place[MOST_PLACES];
 } byte_grid;
 
-/* Whether a position of the kernel along an axis meets a phase. */
-INLINE i32 meets(const ag_byte_sums *of, int axis, i64 phase)
-{
-    i32 found = 0;
-    for (i64 k = 0; k < of->kernel[axis]; k++) found |= k * of->dilation[axis] % of->stride[axis] == phase;
-    return found;
-}
+/* The strip that a task copies. */
+typedef struct grid_source {
+    const byte_grid *grid;
+    const byte *x; /* of the image */
+} grid_source;
 
-/* Fill a row of cells: from[q] for column `first` + q * phases of x, of those that x has. */
-static void fill_cells(const byte_grid *grid, i64 chunk, i64 first, const byte *x, byte *to)
+/* Fill a row of cells: see fill_row. */
+static void fill_cells(void *context, i64 chunk, i64 row, i64 start, char *cells)
 {
+    const grid_source *source = context;
+    const byte_grid *grid = source->grid;
     const ag_byte_sums *of = grid->work->of;
-    const i64 many = grid->phases[1], cell = grid->cell, step = of->x_strides[3] * many, block = of->block;
-    const i64 begin = at_most(grid->columns, first < 0 ? parts(-first, many) : 0);
-    const i64 room = of->lengths[1] - first;
-    const i64 end = at_least(begin, at_most(grid->columns, room <= 0 ? 0 : parts(room, many)));
+    const i64 many = grid->planes.apart, cell = grid->cell, step = of->x_strides[3] * many, block = of->block;
     const i64 blocks = block >= cell ? 1 : cell / block, channel = chunk * cell;
-    __builtin_memset(to, (int)of->around, (unsigned long)(begin * cell));
-    __builtin_memset(to + end * cell, (int)of->around, (unsigned long)((grid->columns - end) * cell));
-    x += (first + begin * many) * of->x_strides[3], to += begin * cell;
+    i64 begin, end;
+    cells_within(start, many, of->lengths[1], grid->columns, &begin, &end);
+    __builtin_memset(cells, (int)of->around, (unsigned long)(begin * cell));
+    __builtin_memset(cells + end * cell, (int)of->around, (unsigned long)((grid->columns - end) * cell));
+    const byte *const x = source->x + row * of->x_strides[2] + (start + begin * many) * of->x_strides[3];
+    byte *const to = (byte *)cells + begin * cell;
     const i64 count = end - begin;
     for (i64 k = 0; k < blocks; k++) {
         const i64 at = channel + k * block, number = at / block;
@@ -73,26 +68,6 @@ static void fill_cells(const byte_grid *grid, i64 chunk, i64 first, const byte *
                 __builtin_memset(own + q * cell + size, 0, (unsigned long)(at_most(cell, block) - size));
             }
     }
-}
-
-/* Fill the grid of `rows` rows of windows from row `top` on. */
-static void fill_grid(const byte_grid *grid, i64 image, i64 top, i64 rows, byte *to)
-{
-    const ag_byte_sums *of = grid->work->of;
-    const byte *const x = (const byte *)of->x + image * of->x_strides[0];
-    const i64 row = grid->columns * grid->cell, count = rows + grid->more_rows;
-    for (i64 chunk = 0; chunk < grid->chunks; chunk++)
-        for (i64 a = 0; a < grid->phases[0]; a++)
-            for (i64 b = 0; b < grid->phases[1]; b++, to += grid->plane) {
-                if (!meets(of, 0, a) || (!grid->by_rows && !meets(of, 1, b))) continue;
-                for (i64 r = 0; r < count; r++) {
-                    const i64 from = (top + r) * of->stride[0] + a - of->before[0];
-                    if (from < 0 || from >= of->lengths[0])
-                        __builtin_memset(to + r * row, (int)of->around, (unsigned long)row);
-                    else fill_cells(grid, chunk, b - of->before[1], x + from * of->x_strides[2], to + r * row);
-                }
-                __builtin_memset(to + count * row, (int)of->around, (unsigned long)(grid->tail * grid->cell));
-            }
 }
 
 /* Bytes of `columns` positions from number `at` on, from their sums: like narrow_tile. */
@@ -145,7 +120,8 @@ static void sum_panel(const byte_grid *grid, const byte *x, i64 image, i64 top, 
     const byte_work *work = grid->work;
     const ag_byte_sums *of = work->of;
     const i64 block = first_block(work, panel), width = first_block(work, panel + 1) - block;
-    const i64 total = (rows - 1) * grid->pitch + of->counts[1], deep = grid->chunks * grid->places * grid->words * 4;
+    const i64 total = (rows - 1) * grid->pitch + of->counts[1],
+              deep = grid->planes.chunks * grid->places * grid->words * 4;
     vector sums[BLOCK_ROWS * 2];
     i64 shaped = 0;
     for (i64 v = 0; v < width; v += 2) {
@@ -156,7 +132,7 @@ static void sum_panel(const byte_grid *grid, const byte *x, i64 image, i64 top, 
         tile_block of_tiles = {.w = (const byte *)of->w + block * LANES * deep + v * VECTOR_BYTES,
                                .step = grid->step,
                                .width = width * VECTOR_BYTES,
-                               .chunks = grid->chunks,
+                               .chunks = grid->planes.chunks,
                                .distance = grid->distance,
                                .places = grid->places,
                                .place = grid->place,
@@ -185,7 +161,8 @@ static void grid_task(void *context, i64 index)
     const byte *x = (const byte *)of->x + image * of->x_strides[0] + top * of->x_strides[2];
     if (grid->cells) {
         byte *const own = grid->cells + index % grid->slots * grid->size;
-        fill_grid(grid, image, top, rows, own);
+        grid_source from = {grid, (const byte *)of->x + image * of->x_strides[0]};
+        fill_planes(&grid->planes, top, rows, (char *)own, fill_cells, &from);
         x = own;
     }
     const i64 end = begin_of(work->panels, grid->groups, group + 1);
@@ -198,11 +175,12 @@ static void grid_task(void *context, i64 index)
 static void cut_grid(const ag_runtime *rt, byte_grid *grid)
 {
     const ag_byte_sums *of = grid->work->of;
-    const i64 weights = of->outputs * grid->chunks * grid->places * grid->words * 4;
-    const i64 row = grid->chunks * grid->phases[0] * grid->phases[1] * grid->columns * grid->cell;
+    const phases *const planes = &grid->planes;
+    const i64 weights = of->outputs * planes->chunks * grid->places * grid->words * 4;
+    const i64 row = planes->chunks * planes->rows.stride * planes->apart * planes->row;
     const i64 most = at_least(at_most(weights / 2, MOST_STRIP_BYTES), STRIP_BYTES);
     const double all = (double)weights * (double)(of->images * of->counts[0] * of->counts[1]);
-    i64 height = at_least(at_least(1, 4 * grid->more_rows), most / at_least(1, row));
+    i64 height = at_least(at_least(1, 4 * overhang(&planes->rows)), most / at_least(1, row));
     height = at_most(height, of->counts[0]);
     grid->groups = 1;
     if (rt->threads > 1 && all > TASK) {
@@ -220,38 +198,38 @@ static i32 find_grid(const ag_runtime *rt, const byte_work *work, byte_grid *gri
     const ag_byte_sums *of = work->of;
     const i64 deep = of->in_blocks * of->block, *const s = of->stride, *const d = of->dilation, left = of->before[1];
     if (!of->chunk || of->own || of->out_block != LANES || work->total < FEWEST_POSITIONS || !may_use_tiles()) return 0;
-    *grid = (byte_grid){.work = work, .chunks = parts(deep, of->chunk), .cell = of->chunk};
-    grid->by_rows = grid->chunks == 1 && of->in_blocks == 1 && d[1] == 1 && of->kernel[1] * grid->cell <= TILE_BYTES;
+    *grid = (byte_grid){.work = work, .cell = of->chunk};
+    phases *const planes = &grid->planes;
+    planes->chunks = parts(deep, of->chunk), planes->filler = (i32)of->around;
+    grid->by_rows = planes->chunks == 1 && of->in_blocks == 1 && d[1] == 1 && of->kernel[1] * grid->cell <= TILE_BYTES;
     const i64 positions = grid->by_rows ? 1 : of->kernel[1];
     grid->places = of->kernel[0] * positions;
     grid->words = (grid->by_rows ? of->kernel[1] : 1) * grid->cell / 4;
     if (grid->places > MOST_PLACES) return 0;
     if (work->flat && of->in_blocks == 1 && deep % of->chunk == 0) {
         grid->pitch = of->counts[1], grid->step = of->x_strides[3], grid->distance = of->chunk;
-        grid->columns = of->counts[1], grid->phases[0] = grid->phases[1] = 1;
+        planes->rows.kernel = planes->rows.stride = planes->apart = 1, planes->row = of->counts[1] * grid->cell;
         cut_grid(rt, grid);
         return 1;
     }
-    grid->phases[0] = s[0], grid->phases[1] = grid->by_rows ? 1 : s[1];
-    grid->more_rows = (of->kernel[0] - 1) * d[0] / s[0];
+    planes->rows = (phase_axis){of->kernel[0], s[0], d[0], of->before[0], of->lengths[0], of->counts[0]};
+    planes->columns = (phase_axis){of->kernel[1], s[1], d[1], left, of->lengths[1], of->counts[1]};
+    planes->apart = grid->by_rows ? 1 : s[1];
     if (grid->by_rows) {
         grid->columns = parts((of->counts[1] - 1) * s[1] + of->kernel[1], s[1]) * s[1];
         grid->pitch = grid->columns / s[1], grid->step = s[1] * grid->cell;
     } else {
-        const i64 beside = (of->kernel[1] - 1) * d[1] / s[1], needed = of->counts[1] + beside;
+        const i64 more = overhang(&planes->columns), needed = of->counts[1] + more;
         const i64 right = at_least(0, needed - left - of->lengths[1]);
-        grid->tail = s[1] == 1 ? at_most(at_most(left, right), beside) : 0;
-        grid->columns = grid->pitch = needed - grid->tail, grid->step = grid->cell;
+        const i64 shared = s[1] == 1 ? at_most(at_most(left, right), more) : 0;
+        grid->columns = grid->pitch = needed - shared, grid->step = grid->cell, planes->tail = shared * grid->cell;
     }
+    planes->row = grid->columns * grid->cell;
     cut_grid(rt, grid);
-    grid->plane = ((grid->height + grid->more_rows) * grid->columns + grid->tail) * grid->cell;
-    grid->distance = s[0] * grid->phases[1] * grid->plane, grid->size = grid->chunks * grid->distance;
+    find_planes(planes, grid->height + overhang(&planes->rows));
+    grid->distance = planes->each, grid->size = planes->chunks * planes->each;
     for (i64 i = 0, k = 0; i < of->kernel[0]; i++)
-        for (i64 j = 0; j < positions; j++) {
-            const i64 down = i * d[0], across = j * d[1], many = grid->phases[1];
-            grid->place[k++] = (i32)((down % s[0] * many + across % many) * grid->plane
-                                     + (down / s[0] * grid->columns + across / many) * grid->cell);
-        }
+        for (i64 j = 0; j < positions; j++) grid->place[k++] = (i32)place_in_planes(planes, i, j, grid->cell);
     grid->cells = rt->alloc(grid->slots * grid->size + TILE_BYTES);
     return grid->cells != 0;
 }
