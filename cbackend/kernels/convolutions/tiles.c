@@ -186,6 +186,15 @@ static void store_positions(const tiled *tiles, const strip *part, i64 from, i64
     }
 }
 
+/* The weights of the panel behind one of `bytes` bytes, if they are not near: those of a layer, for its first strip. */
+static const char *next_weights(const tiled *tiles, const strip *part, const stage *at, i64 bytes)
+{
+    const ag_convolution *of = part->of;
+    const i32 is_last = part->bias + part->width == (const REAL *)of->bias + of->blocks * of->out_block;
+    const i32 is_first = at->image == 0 && at->number == 0;
+    return is_last || !(is_first || bytes * tiles->work->panels > NEAR) ? 0 : (const char *)part->w + bytes;
+}
+
 /* All outputs of a panel at the positions of a strip. */
 static void multiply_stage(const tiled *tiles, const strip *part, const stage *from)
 {
@@ -205,11 +214,14 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
         .to_row = 4 * part->width,
     };
     const i32 plain = !may_use_unit() || (tiles->mixed && !from->is_finite);
+    const i64 bytes = of.words * of.word, blocks = parts(all, MOST_TILED_ROWS);
+    const char *const next = next_weights(tiles, part, from, bytes);
     for (i64 k = 0; k < all; k += MOST_TILED_ROWS) {
         const i64 rows = at_most(MOST_TILED_ROWS, all - k);
         of.x[0] = from->numbers + k * of.row, of.x[1] = of.x[0] + CHUNK * of.row;
         if (rows != of.rows && !plain) configure_pairs(rows, of.chunk);
         of.rows = rows;
+        if (next) look_ahead_of_pairs(&of, next, bytes, k / MOST_TILED_ROWS, blocks);
         if (plain) multiply_pairs_by_vectors(&of);
         else multiply_pairs_by_tiles(&of);
         store_positions(tiles, part, k, k + rows, from->sums);

@@ -199,7 +199,9 @@ static __attribute__((unused)) void look_ahead_of_pairs(pair_product *of, const 
 {
     const i64 passes = parts(of->vectors, of->rows > CHUNK ? 2 : 4) * at_least(1, of->words / of->chunk);
     of->lines = parts(bytes, CHUNK_BYTES * passes * blocks);
-    of->ahead = bytes_at + block * passes * of->lines * CHUNK_BYTES;
+    const i64 begin = block * passes * of->lines * CHUNK_BYTES;
+    of->ahead = bytes_at + begin;
+    if (begin >= bytes) of->lines = 0;
 }
 
 /* Rows [0, rows) in blocks, of which `of` holds the first one; by tiles unless `plain`. */
