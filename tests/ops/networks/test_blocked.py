@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
+from arignote.graph import FunctionGraph
 from arignote.ops.lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks, in_blocks, of_blocks
 from arignote.ops.networks.weights import pack, unpack
-from arignote.targets.current import current
+from arignote.targets.current import current, using
+from arignote.targets.named import by_name
 
 RNG = np.random.default_rng(8)
 conv = T.nn.conv2d
@@ -224,6 +226,32 @@ def test_targets_with_narrower_vectors(target, size):
     f = check(network, (1, 3, 20, 18), target=target)
     products = [getattr(n.op, "product", n.op) for n in f.graph.order]
     assert {op.size for op in products if op.name == "blocked_convolution"} == {size}
+
+
+PANELS = [(7, 3, 3), (14, 3, 3), (28, 3, 4), (56, 3, 4), (7, 1, 4), (1, 3, 2)]
+
+
+@pytest.mark.parametrize(("columns", "kernel", "panel"), PANELS)
+def test_rows_that_divide_into_short_tiles_have_narrower_panels(columns, kernel, panel):
+    """512 outputs of 64 channels, with 32 registers of 16 numbers; the rows of 1x1 kernels follow one another."""
+    x = T.tensor("x", "float32", (1, 64, columns, columns))
+    y = conv(x, numbers(512, 64, kernel, kernel, dtype="float32"), padding=kernel // 2)
+    with using(by_name("x86_64-linux-v4")):
+        graph = ag.optdb.query("fast_run")(FunctionGraph([x], [y]))[0]
+    ops = [getattr(node.op, "product", node.op) for node in graph.order]
+    assert [op.panel for op in ops if op.name == "blocked_convolution"] == [panel]
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_images_of_few_channels_have_the_bits_of_their_rows(channels):
+    """Windows within x are one loop over a table, others are not: a row of y has the same bits in a larger image."""
+    w, b = numbers(48, channels, 5, 3, dtype="float32"), numbers(48, dtype="float32")
+    x = T.tensor("x", "float32", (None, channels, None, None))
+    functions = [ag.function([x], conv(x, w, b, stride=(2, 1), padding=2), threads=n) for n in (1, 2)]
+    value = numbers(2, channels, 61, 57, dtype="float32")
+    whole, part = functions[0](value), functions[0](np.ascontiguousarray(value[:, :, 20:33]))
+    assert whole.tobytes() == functions[1](value).tobytes()
+    assert (part[:, :, 1:6] == whole[:, :, 11:16]).all()
 
 
 # --- the ops
