@@ -14,7 +14,7 @@ typedef struct phase_axis {
 
 typedef struct phases {
     phase_axis rows, columns;
-    i64 apart;       /* remainders of columns that have planes of their own; 1: a row holds all columns */
+    i64 separate;       /* remainders of columns that have planes of their own; 1: a row holds all columns */
     i64 chunks, row; /* row: bytes of a row of a plane */
     i64 plane, each; /* bytes of a plane, of a chunk */
     i64 tail;        /* bytes behind the last row of a plane */
@@ -40,7 +40,7 @@ static i64 planes_below(const phase_axis *of, i64 remainder)
 /* Positions of a plane beside those of y, as far as the last window reaches. */
 INLINE i64 overhang(const phase_axis *of) { return (of->kernel - 1) * of->dilation / of->stride; }
 
-INLINE i64 column_planes(const phases *of) { return of->apart > 1 ? planes_below(&of->columns, of->apart) : 1; }
+INLINE i64 column_planes(const phases *of) { return of->separate > 1 ? planes_below(&of->columns, of->separate) : 1; }
 
 /* Set the bytes of a plane of `count` rows, and of a chunk. */
 INLINE void find_planes(phases *of, i64 count)
@@ -54,8 +54,8 @@ INLINE i64 place_in_planes(const phases *of, i64 i, i64 j, i64 cell)
 {
     const i64 down = i * of->rows.dilation, right = j * of->columns.dilation;
     const i64 above = planes_below(&of->rows, down % of->rows.stride) * column_planes(of);
-    const i64 left = of->apart > 1 ? planes_below(&of->columns, right % of->apart) : 0;
-    return (above + left) * of->plane + down / of->rows.stride * of->row + right / of->apart * cell;
+    const i64 left = of->separate > 1 ? planes_below(&of->columns, right % of->separate) : 0;
+    return (above + left) * of->plane + down / of->rows.stride * of->row + right / of->separate * cell;
 }
 
 /* Cells [first, end) of `count` cells that lie within x: cell k is column `start` + k * step. */
@@ -75,8 +75,8 @@ static void fill_planes(const phases *of, i64 top, i64 count, char *to, fill_row
     for (i64 chunk = 0; chunk < of->chunks; chunk++) {
         char *plane = to + chunk * of->each;
         for (i64 a = 0; a < stride; a++)
-            for (i64 b = 0; b < of->apart && reads_remainder(&of->rows, a); b++) {
-                if (of->apart > 1 && !reads_remainder(&of->columns, b)) continue;
+            for (i64 b = 0; b < of->separate && reads_remainder(&of->rows, a); b++) {
+                if (of->separate > 1 && !reads_remainder(&of->columns, b)) continue;
                 for (i64 r = 0; r < rows; r++) {
                     const i64 from = (top + r) * stride + a - of->rows.before;
                     char *const own = plane + r * of->row;

@@ -255,7 +255,7 @@ static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
     *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words == AG_IMAGE_WORDS};
     phases *planes = &tiles->planes;
     planes->rows = axis_of(of, 0, work->rows), planes->columns = axis_of(of, 1, work->columns);
-    planes->chunks = planes->apart = 1;
+    planes->chunks = planes->separate = 1;
     if (tiles->is_image) {
         const i64 words = 2 * of->kernel[1];
         tiles->chunk = words <= CHUNK ? words : CHUNK, tiles->step = 8 * of->stride[1];
@@ -264,7 +264,7 @@ static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
         tiles->chunk = of->tile_words, planes->chunks = parts(of->channels, tiles->chunk),
         tiles->step = 4 * tiles->chunk;
         tiles->mixed = of->tile_words < CHUNK ? of->outputs : 0;
-        tiles->wide = planes->columns.count + overhang(&planes->columns), planes->apart = of->stride[1];
+        tiles->wide = planes->columns.count + overhang(&planes->columns), planes->separate = of->stride[1];
     }
     planes->row = tiles->wide * tiles->step;
     find_planes(planes, planes->rows.count + overhang(&planes->rows));

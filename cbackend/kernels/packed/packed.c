@@ -52,7 +52,7 @@ typedef struct packed_tile {
     const packed_work *work;
     i64 part, row, rows, panel, panels;
     i64 first, strip, strips; /* the first panel of the task; the strip's number, of so many */
-    /* What `load` plans: a panel's tiles prefetch [ahead, ahead + ahead_bytes), those of the next panel what follows,
+    /* Plan of `load`: a panel's tiles prefetch [ahead, ahead + ahead_bytes), those of the next panel what follows,
        `ahead_lines` cache lines in some steps of their loop. */
     const char *ahead;
     i64 ahead_bytes, ahead_lines;

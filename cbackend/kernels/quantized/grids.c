@@ -44,7 +44,7 @@ static void fill_cells(void *context, i64 chunk, i64 row, i64 start, char *cells
     const grid_source *source = context;
     const byte_grid *grid = source->grid;
     const ag_byte_sums *of = grid->work->of;
-    const i64 many = grid->planes.apart, cell = grid->cell, step = of->x_strides[3] * many, block = of->block;
+    const i64 many = grid->planes.separate, cell = grid->cell, step = of->x_strides[3] * many, block = of->block;
     const i64 blocks = block >= cell ? 1 : cell / block, channel = chunk * cell;
     i64 begin, end;
     cells_within(start, many, of->lengths[1], grid->columns, &begin, &end);
@@ -177,7 +177,7 @@ static void cut_grid(const ag_runtime *rt, byte_grid *grid)
     const ag_byte_sums *of = grid->work->of;
     const phases *const planes = &grid->planes;
     const i64 weights = of->outputs * planes->chunks * grid->places * grid->words * 4;
-    const i64 row = planes->chunks * planes->rows.stride * planes->apart * planes->row;
+    const i64 row = planes->chunks * planes->rows.stride * planes->separate * planes->row;
     const i64 most = at_least(at_most(weights / 2, MOST_STRIP_BYTES), STRIP_BYTES);
     const double all = (double)weights * (double)(of->images * of->counts[0] * of->counts[1]);
     i64 height = at_least(at_least(1, 4 * overhang(&planes->rows)), most / at_least(1, row));
@@ -208,13 +208,13 @@ static i32 find_grid(const ag_runtime *rt, const byte_work *work, byte_grid *gri
     if (grid->places > MOST_PLACES) return 0;
     if (work->flat && of->in_blocks == 1 && deep % of->chunk == 0) {
         grid->pitch = of->counts[1], grid->step = of->x_strides[3], grid->distance = of->chunk;
-        planes->rows.kernel = planes->rows.stride = planes->apart = 1, planes->row = of->counts[1] * grid->cell;
+        planes->rows.kernel = planes->rows.stride = planes->separate = 1, planes->row = of->counts[1] * grid->cell;
         cut_grid(rt, grid);
         return 1;
     }
     planes->rows = (phase_axis){of->kernel[0], s[0], d[0], of->before[0], of->lengths[0], of->counts[0]};
     planes->columns = (phase_axis){of->kernel[1], s[1], d[1], left, of->lengths[1], of->counts[1]};
-    planes->apart = grid->by_rows ? 1 : s[1];
+    planes->separate = grid->by_rows ? 1 : s[1];
     if (grid->by_rows) {
         grid->columns = parts((of->counts[1] - 1) * s[1] + of->kernel[1], s[1]) * s[1];
         grid->pitch = grid->columns / s[1], grid->step = s[1] * grid->cell;
