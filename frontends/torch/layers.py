@@ -1,8 +1,8 @@
 """Recurrent layers as one op of PyTorch, `arignote::recurrent`, and their gradients as another.
 
 AOTAutograd unrolls the steps of `torch.lstm`, `torch.gru`, `torch.rnn_tanh` and `torch.rnn_relu`.  The backend replaces
-their calls by this op, whose converter makes one loop.  The op of the gradients computes that loop again and runs a
-second one from the last step to the first.
+their calls by this op, whose converter makes one loop.  It also gives the states after each step, which the op of the
+gradients reads: its loop runs from the last step to the first.
 
 Layers that drop values between them, or whose steps `torch.func` transforms, are unrolled into ops of ATen: oneDNN's
 layer, which PyTorch would call, keeps a workspace that no traced value shows.
@@ -30,13 +30,39 @@ def recurrent(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> list[torch.Tensor]:  # fmt: skip
-    """Return the outputs of a layer and its last states, computed by PyTorch."""
+    """Return the outputs of a layer, its last states, and the states after each step, computed by PyTorch."""
     rest = has_biases, layers, dropout, train, bidirectional, batch_first
-    return [v.contiguous() for v in _by_pytorch(kind, x, states, weights, *rest)]
+    found = _by_pytorch(kind, x, states, weights, *rest)
+    return [*(v.contiguous() for v in found), *_traces(kind, x, states, weights, *rest)]
 
 
 def _by_pytorch(kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Any, *rest: Any) -> Any:
     return getattr(torch, kind)(x, tuple(states) if kind == "lstm" else states[0], list(weights), *rest)
+
+
+def _traces(
+    kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
+    layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+) -> list[torch.Tensor]:  # fmt: skip
+    """Return the states after each step, of each layer and direction, in the order of its steps."""
+    if x.dim() == 2:
+        x, states = x.unsqueeze(1), [s.unsqueeze(1) for s in states]
+    elif batch_first:
+        x = x.transpose(0, 1)
+    ways = 2 if bidirectional else 1
+    each, found = len(weights) // (layers * ways), list[torch.Tensor]()
+    for layer in range(layers):
+        outputs = []
+        for k in range(layer * ways, (layer + 1) * ways):
+            own, now, rows = weights[k * each : (k + 1) * each], [s[k : k + 1] for s in states], []
+            for row in x.flip(0) if k % ways else x:
+                _, *now = _by_pytorch(kind, row[None], now, own, has_biases, 1, 0.0, False, False, False)
+                rows.append(now)
+            traces = [torch.cat(column) for column in zip(*rows, strict=True)]
+            outputs.append(traces[0].flip(0) if k % ways else traces[0])
+            found += traces
+        x = torch.cat(outputs, -1)
+    return found
 
 
 @recurrent.register_fake
@@ -44,17 +70,21 @@ def _(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> list[torch.Tensor]:  # fmt: skip
-    width = states[0].shape[-1] * (2 if bidirectional else 1)
-    return [x.new_empty((*x.shape[:-1], width)), *(s.new_empty(s.shape) for s in states)]
+    ways = 2 if bidirectional else 1
+    steps, batch = (x.shape[0], 1) if x.dim() == 2 else (x.shape[1 if batch_first else 0], states[0].shape[1])
+    traces = [s.new_empty((steps, batch, s.shape[-1])) for _ in range(layers * ways) for s in states]
+    outputs = x.new_empty((*x.shape[:-1], states[0].shape[-1] * ways))
+    return [outputs, *(s.new_empty(s.shape) for s in states), *traces]
 
 
 @torch.library.custom_op(
-    "arignote::recurrent_backward", mutates_args=(), schema=f"({_ARGUMENTS}, Tensor[] cotangents) -> Tensor[]"
+    "arignote::recurrent_backward", mutates_args=(),
+    schema=f"({_ARGUMENTS}, Tensor[] traces, Tensor[] cotangents) -> Tensor[]"
 )
 def recurrent_backward(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
-    cotangents: Sequence[torch.Tensor],
+    traces: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor],
 ) -> list[torch.Tensor]:  # fmt: skip
     """Return the gradients by `x`, the states and the weights, computed by PyTorch."""
     rest = has_biases, layers, dropout, train, bidirectional, batch_first
@@ -78,19 +108,21 @@ def _(
 
 
 def _keep(ctx: Any, inputs: Any, output: list[torch.Tensor]) -> None:
-    """Keep what the gradients need: the arguments, and the shapes of the results."""
+    """Keep what the gradients need: the arguments, the states after each step, and the shapes of the results."""
     kind, x, states, weights, *rest = inputs
-    ctx.save_for_backward(x, *states, *weights)
-    ctx.kind, ctx.rest, ctx.states = kind, rest, len(states)
-    ctx.shapes = [v.shape for v in output]
+    first = 1 + len(states)
+    ctx.save_for_backward(x, *states, *weights, *output[first:])
+    ctx.kind, ctx.rest, ctx.states, ctx.weights = kind, rest, len(states), len(weights)
+    ctx.shapes = [v.shape for v in output[:first]]
 
 
 def _gradients(ctx: Any, cotangents: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
     """Return the gradients by the arguments of the op, None for those that are no tensors."""
     x, *others = ctx.saved_tensors
-    states, weights = others[: ctx.states], others[ctx.states :]
-    given = [x.new_zeros(n) if g is None else g for g, n in zip(cotangents, ctx.shapes, strict=True)]
-    by_x, *found = torch.ops.arignote.recurrent_backward(ctx.kind, x, states, weights, *ctx.rest, given)
+    end = ctx.states + ctx.weights
+    states, weights, traces = others[: ctx.states], others[ctx.states : end], others[end:]
+    given = [x.new_zeros(n) if g is None else g for g, n in zip(cotangents, ctx.shapes)]  # none comes by a trace
+    by_x, *found = torch.ops.arignote.recurrent_backward(ctx.kind, x, states, weights, *ctx.rest, traces, given)
     return None, by_x, found[: ctx.states], found[ctx.states :], *(None for _ in ctx.rest)
 
 

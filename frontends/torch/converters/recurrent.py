@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .... import ops as T
 from ....calculus.calculus import grad
@@ -58,23 +58,39 @@ STEPS: dict[str, Step] = {
 """One step of a layer by the op's name: from gates of the input and the state to the next state."""
 
 
+class _Outcome(NamedTuple):
+    """What a layer gives: its outputs, its last states, and the states after each step of each loop."""
+
+    outputs: Any
+    ends: list[Any]
+    traces: list[Any]
+
+
 @converter("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
 def recurrent(
     call: Call, x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
     bidirectional: bool, batch_first: bool,
 ) -> Any:  # fmt: skip
     name = call.node.target._schema.name.partition("::")[2]
-    return kept(call, name, x, states, weights, has_biases, layers, dropout, train, bidirectional, batch_first)
+    several = states if isinstance(states, (list, tuple)) else [states]
+    found = _found(name, x, several, weights, has_biases, layers, dropout, train, bidirectional, batch_first)
+    return found if found is NotImplemented else (found.outputs, *found.ends)
 
 
 @converter("arignote.recurrent")
-def kept(
-    call: Call, name: str, x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float,
+def kept(call: Call, name: str, *args: Any) -> Any:
+    found = _found(name, *args)
+    return found if found is NotImplemented else (found.outputs, *found.ends, *found.traces)
+
+
+def _found(
+    name: str, x: Any, states: Sequence[Any], weights: Sequence[Any], has_biases: bool, layers: int, dropout: float,
     train: bool, bidirectional: bool, batch_first: bool,
 ) -> Any:  # fmt: skip
+    """Return the outcome of a layer; NotImplemented if it drops values."""
     if dropout and train:
         return NotImplemented
-    several = list(states) if isinstance(states, (list, tuple)) else [states]
+    several = list(states)
     batched = x.ndim == 3
     if not batched:
         x, several = T.expand_dims(x, 0 if batch_first else 1), [T.expand_dims(s, 1) for s in several]
@@ -82,51 +98,54 @@ def kept(
     ways = 2 if bidirectional else 1
     each = len(weights) // (layers * ways)
     last: list[list[Any]] = [[] for _ in several]
+    traces: list[Any] = []
     for layer in range(layers):
         found = []
         for way in range(ways):
             k = layer * ways + way
-            y, ends = _layer(
-                STEPS[name], x, [s[k] for s in several], weights[k * each : (k + 1) * each], has_biases, way
-            )
-            found.append(y)
-            for row, end in zip(last, ends, strict=True):
-                row.append(end)
+            own = weights[k * each : (k + 1) * each]
+            of_states = _layer(STEPS[name], x, [s[k] for s in several], own, has_biases, way)
+            found.append(of_states[0][::-1] if way else of_states[0])
+            traces += of_states
+            for row, trace in zip(last, of_states, strict=True):
+                row.append(trace[-1])
         x = found[0] if ways == 1 else T.concatenate(found, axis=-1)
     ends = [T.stack(row, axis=0) for row in last]
     x = T.swapaxes(x, 0, 1) if batch_first else x
     if not batched:
         x, ends = T.squeeze(x, 0 if batch_first else 1), [T.squeeze(e, 1) for e in ends]
-    return (x, *ends)
+    return _Outcome(x, ends, traces)
 
 
 @converter("arignote.recurrent_backward")
 def gradients(
     call: Call, name: str, x: Any, states: Sequence[Any], weights: Sequence[Any], has_biases: bool, layers: int,
-    dropout: float, train: bool, bidirectional: bool, batch_first: bool, cotangents: Sequence[Any],
+    dropout: float, train: bool, bidirectional: bool, batch_first: bool, traces: Sequence[Any],
+    cotangents: Sequence[Any],
 ) -> Any:  # fmt: skip
     """The gradients by `x`, the states and the weights, which may be one and the same or depend on each other."""
     operands = [x, *states, *weights]
     own = [TensorVariable(v.type) for v in operands]
     first, rest = own[1 : len(states) + 1], own[len(states) + 1 :]
-    found = kept(call, name, own[0], first, rest, has_biases, layers, dropout, train, bidirectional, batch_first)
+    found = _found(name, own[0], first, rest, has_biases, layers, dropout, train, bidirectional, batch_first)
     if found is NotImplemented:
         return NotImplemented
     # Not by `known_grads`: a last state is a part of the outputs, whose cotangents add up.
-    cost: Any = sum(T.sum(v * g) for v, g in zip(found, cotangents, strict=True))
+    cost: Any = sum(T.sum(v * g) for v, g in zip([found.outputs, *found.ends], cotangents, strict=True))
     by_operand = grad(cost, own, disconnected="zero")
-    return tuple(rebuild(by_operand, dict(zip(own, operands, strict=True))))
+    # The forward pass gave the states after each step, so its loops do not run again.
+    return tuple(rebuild(by_operand, dict(zip([*own, *found.traces], [*operands, *traces], strict=True))))
 
 
-def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> Any:
-    """Return the outputs of one layer in one direction, and its last states."""
+def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> list[Any]:
+    """Return the states of one layer in one direction after each step, in the order of its steps."""
     w_in, w, *rest = weights
     b_in, b = rest[:2] if has_biases else (None, None)
     project = rest[2 if has_biases else 0] if len(rest) > (2 if has_biases else 0) else None
     gates = _linear_rows(x, w_in, b_in)
     gates = gates[::-1] if way else gates
-    found = scan(
-        lambda g, *s: step(g, *s, w, b, project), sequences=[gates], outputs_info=states, return_list=True
-    ).outputs
-    y = found[0][::-1] if way else found[0]
-    return y, [f[-1] for f in found]
+    return list(
+        scan(
+            lambda g, *s: step(g, *s, w, b, project), sequences=[gates], outputs_info=states, return_list=True
+        ).outputs
+    )
