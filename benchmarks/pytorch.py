@@ -2,9 +2,10 @@
 
     python -m benchmarks.pytorch [--networks resnet18 bert] [--backends eager inductor] [--rounds 7] [--one-core]
 
-Parameters are frozen.  Each network and backend is a process of its own with empty caches.  The processes of a network
-take turns, round by round, and the quickest round counts.  A line has the milliseconds of a call, and the processor
-seconds of the first call: ours and inductor's with PyTorch's capture, the others' with the export to ONNX.
+Parameters are frozen.  `from_torch` is `ag.freeze(ag.from_torch(...))`, without Dynamo.  Each network and backend is a
+process of its own with empty caches.  The processes of a network alternate round by round, and the quickest round
+counts.  A line has the milliseconds of a call, and the processor seconds of the first call: ours and inductor's with
+PyTorch's capture, the others' with the export to ONNX.
 With `--one-core` the processes run on one core, and their processor time counts: for a machine with other work.
 """
 
@@ -23,7 +24,8 @@ from typing import Any
 
 from .pytorch_networks import BACKENDS, NETWORKS
 
-OURS = "arignote"
+OURS = "arignote", "from_torch"
+"""Ours: by `torch.compile`, and as a frozen graph without Dynamo."""
 PAUSE = 0.25
 """Seconds before a turn: threads of other systems keep their processors busy for a while."""
 
@@ -91,7 +93,7 @@ def main() -> None:
     parser.add_argument("--one-core", action="store_true", help="processor time on one core")
     chosen = parser.parse_args()
     options = ["--one-core"] if chosen.one_core else []
-    backends = [OURS, *(b for b in chosen.backends if b != OURS)]
+    backends = [OURS[0], *(b for b in chosen.backends if b != OURS[0])]
     ratios: dict[str, list[float]] = {}
     for network in chosen.networks:
         found = measure(network, backends, chosen.rounds, chosen.calls, options)
@@ -111,17 +113,20 @@ def _described(worker: Worker) -> str:
 
 
 def _compare(found: dict[str, Any], ratios: dict[str, list[float]]) -> None:
-    """Add the ratios of times and first calls to each other backend, and to the quickest of them."""
-    ours, others = found[OURS], {n: w for n, w in found.items() if n != OURS and not w.error}
-    if ours.error or not others:
+    """Add our ratios of times and first calls to each other backend, and to the quickest of them."""
+    working = {n: w for n, w in found.items() if not w.error}
+    others = {n: w for n, w in working.items() if n not in OURS}
+    if not others:
         return
-    for name, worker in others.items():
-        ratios.setdefault(f"{OURS} / {name}", []).append(ours.seconds / worker.seconds)
     best = min(w.seconds for w in others.values())
-    ratios.setdefault(f"{OURS} / best", []).append(ours.seconds / best)
-    if "inductor" in others:
-        first = ours.figures["first"] / others["inductor"].figures["first"]
-        ratios.setdefault(f"first call of {OURS} / inductor", []).append(first)
+    for ours in (n for n in OURS if n in working):
+        worker = working[ours]
+        for name, other in others.items():
+            ratios.setdefault(f"{ours} / {name}", []).append(worker.seconds / other.seconds)
+        ratios.setdefault(f"{ours} / best", []).append(worker.seconds / best)
+        if "inductor" in others:
+            first = worker.figures["first"] / others["inductor"].figures["first"]
+            ratios.setdefault(f"first call of {ours} / inductor", []).append(first)
 
 
 if __name__ == "__main__":

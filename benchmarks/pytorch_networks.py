@@ -107,6 +107,13 @@ def _arignote(model: Any, given: Any, folder: str) -> Any:
     return torch.compile(model, backend=arignote, options={"freeze": True})
 
 
+def _from_torch(model: Any, given: Any, folder: str) -> Any:
+    import arignote as ag
+
+    net = ag.freeze(ag.from_torch(model, given))
+    return lambda *args: net(*(a.numpy() for a in args))
+
+
 def _inductor(model: Any, given: Any, folder: str) -> Any:
     import torch._inductor.config
 
@@ -137,8 +144,8 @@ def _openvino(model: Any, given: Any, folder: str) -> Any:
 
 
 BACKENDS: dict[str, Callable[[Any, Any, str], Any]] = {
-    "eager": lambda model, given, folder: model, "arignote": _arignote, "inductor": _inductor,
-    "onnxruntime": _onnxruntime, "openvino": _openvino,
+    "eager": lambda model, given, folder: model, "arignote": _arignote, "from_torch": _from_torch,
+    "inductor": _inductor, "onnxruntime": _onnxruntime, "openvino": _openvino,
 }  # fmt: skip
 
 

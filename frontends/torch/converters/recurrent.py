@@ -59,7 +59,7 @@ STEPS: dict[str, Step] = {
 
 
 class _Outcome(NamedTuple):
-    """What a layer gives: its outputs, its last states, and the states after each step of each loop."""
+    """The outputs of a layer, its last states, and the states after each step of each loop."""
 
     outputs: Any
     ends: list[Any]
