@@ -134,10 +134,24 @@ def swapped_in_a_branch(x, n):
     return x - y
 
 
+def numbered(x, n):
+    """A state that begins with 0, 1, 2, ..., beside a loop that counts the same numbers."""
+    parent = np.arange(len(x))
+    for i in np.arange(len(x)):
+        a, b = i, int(x[i] * 17)
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            b = parent[b]
+        parent[b] = a
+    return parent
+
+
 PROGRAMS = [
     loop_in_a_branch, loops_in_both_branches, swapped_in_a_branch,
     fibonacci, sorted_by_bubbles, table, counted, long_inner_loop, smoothed, found, of_rows, by_other_rows,
-    by_own_element,
+    by_own_element, numbered,
 ]  # fmt: skip
 
 

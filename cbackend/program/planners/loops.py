@@ -152,8 +152,11 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
 
 
 def counted_ranges(node: Apply) -> tuple[Variable, ...]:
-    """Return the inputs of a loop whose elements its kernel counts instead of reading them."""
-    return tuple(filter(is_count, node.inputs)) if is_elementary(node) else ()
+    """Return the inputs of a loop whose elements its kernel counts instead of reading them; first values are read."""
+    if not is_elementary(node):
+        return ()
+    firsts = unmarked(node.op).parts(node)[2]  # type: ignore[attr-defined]
+    return tuple(v for v in node.inputs if is_count(v) and v not in firsts)
 
 
 def is_count(v: Variable) -> bool:
