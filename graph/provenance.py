@@ -104,6 +104,12 @@ class marking(inheriting):  # noqa: N801
         self.first = next_number()
         return self
 
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        around = _inherited.get()
+        if isinstance(around, marking):  # what is built inside of another block is built inside of this one, too
+            around._marks.update(self._marks)
+
     @property
     def origin(self) -> Origin:  # type: ignore[override]
         """The user's line as an object, which nodes derived from this one share."""

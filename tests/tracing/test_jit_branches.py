@@ -95,3 +95,23 @@ def deletes(x, n):
 def test_del_of_a_name_in_loops_and_branches():
     x = np.arange(4.0)
     np.testing.assert_array_equal(ag.jit(deletes)(x, 20), deletes(x, 20))
+
+
+def reads_in_a_branch(tokens, x):
+    """A branch inside of a branch reads what only the outer one may compute."""
+    s = 0.0
+    for t in tokens:
+        if t >= 0:
+            s = s + 1.0
+        else:
+            a = x[len(x) + t]
+            if t == -1:
+                s = s + a
+            else:
+                s = s - a
+    return s
+
+
+def test_a_branch_inside_of_a_branch_computes_nothing_outside():
+    tokens, x = np.array([1, 2, -1, 3, -2]), np.arange(3.0)
+    assert ag.jit(reads_in_a_branch)(tokens, x) == reads_in_a_branch(tokens, x)
