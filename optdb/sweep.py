@@ -251,7 +251,10 @@ class Sweep:
             return node
         clock = self.applier.clock
         start = clock.read()
-        merged = self._admit_merges(node.outputs, [self._image.get(o, o) for o in first.outputs])
+        images = [self._image.get(o, o) for o in first.outputs]
+        known = all(new.type == old.type or new.type.refines(old.type)
+                    for old, new in zip(node.outputs, images, strict=True))  # fmt: skip
+        merged = known and self._admit_merges(node.outputs, images)  # the first one may know fewer lengths
         self.merge.time += clock.read() - start
         return first if merged else node
 
