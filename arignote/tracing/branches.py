@@ -29,7 +29,9 @@ from ..ops.shapes.indexing import IncSubtensor
 from ..ops.shapes.shape import BroadcastTo
 from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
-from .growing.lists import Wanted, attempts, grown_of, passes_on
+from .growing.changes import Changed, passes_on, refused, require_one_list
+from .growing.lists import grown_of
+from .growing.wanted import Wanted, attempts, renew
 from .intervals import narrowed
 from .saved import LISTS, Saved, contents, inside, is_value, line
 from .undefined import Undefined, defined
@@ -38,6 +40,9 @@ _CHEAP = 24
 """Most nodes of a branch whose values are computed although the other is taken."""
 _BEFORE, _BEHIND = -(2**63), 2**63 - 1
 """Ends of slices that reach to the first element, and to the last one."""
+
+
+WHERE = "a branch that depends on values"
 
 
 def truth(test: Any) -> Any:
@@ -89,7 +94,7 @@ def if_(
     if known is not None:
         (then if known else otherwise)()
         return
-    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a branch that depends on values")
+    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, WHERE)
     error = attempts(wanted, lambda: _Choice(trace, chosen_now, names, get, put).run(then, otherwise),
                      lambda: decided(test) is not None)  # fmt: skip
     if error is None:
@@ -115,9 +120,23 @@ class _Choice:
 
     def run(self, then: Callable[[], Any], otherwise: Callable[[], Any]) -> None:
         trace = self.trace
-        sides = [self._side(branch, holds) for branch, holds in ((then, True), (otherwise, False))]
-        (one, a_names, a_stored), (other, b_names, b_stored) = sides
+        saved = trace.saved[-1]
+        try:
+            one, a_names, a_stored = self._side(then, True)
+        except Changed as error:
+            if any(items or list(c) for c, items in error.lists):
+                raise
+            self._side(otherwise, False)  # may say what the lists hold
+            if saved.changed():
+                raise refused(saved, WHERE) from None
+            raise
+        if saved.changed():
+            raise refused(saved, WHERE)
+        other, b_names, b_stored = self._side(otherwise, False)
         trace.stored = dict(self.stored)
+        for name, old, (a, _), (b, _) in zip(self.names, self.before, a_names, b_names, strict=False):
+            if a is not b:
+                require_one_list(_called(name), old, a, b)
         plans = [self._name(*p) for p in zip(self.names, a_names, b_names, strict=True)]
         bases = [b for b in {**a_stored, **b_stored} if self._written(b, a_stored, b_stored)]
         writes = [self._base(b, a_stored.get(b), b_stored.get(b), (one, other)) for b in bases]
@@ -144,6 +163,7 @@ class _Choice:
 
         def run() -> list[Any]:
             branch()
+            renew(trace, self.get, self.put)
             handles = self.get()[: len(self.names)]
             found.append([(v, _now(trace, v)) for v in handles])
             found.append(dict(trace.stored))

@@ -6,6 +6,7 @@ A function of the user is rewritten in turn.  Whatever else is called as it is.
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
 import contextlib
 import heapq
@@ -46,7 +47,8 @@ from .branches import truth
 from .builtins.ordering import extreme, in_order
 from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
-from .growing.lists import Grown, as_items, grown_of, of_list
+from .growing.lists import Grown, grown_of
+from .growing.methods import as_items, columns, copy, of_list
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .saved import line
 from .undefined import defined
@@ -74,7 +76,7 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     method = of_list(f)
     if method is not None:
         return method(*args, **options)
-    pure = _of_heapq(f)
+    pure = _python_of(f)
     if pure is not None:
         return _run(trace, _users(pure), args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
@@ -194,17 +196,23 @@ def _of_scipy(f: Any) -> Callable[..., Any] | None:
     return getattr(getattr(T, word), name, None)
 
 
-def _of_heapq(f: Any) -> Any:
-    """Return the function of Python that one of heapq in C has replaced; None for any other."""
-    return _heaps().get(f.__name__) if getattr(f, "__module__", None) == "_heapq" else None
+_IN_C = {"_heapq": heapq, "_bisect": bisect}
+"""Modules in C, and those that have the same functions in Python."""
+
+
+def _python_of(f: Any) -> Any:
+    """Return the function of Python that one in C has replaced; None for any other."""
+    module = _IN_C.get(getattr(f, "__module__", None) or "")
+    return None if module is None else _functions_of(module).get(f.__name__)
 
 
 @cache
-def _heaps() -> dict[str, Any]:
-    tree = ast.parse("".join(linecache.getlines(heapq.__file__)))
+def _functions_of(module: ModuleType) -> dict[str, Any]:
+    file: Any = module.__file__
+    tree = ast.parse("".join(linecache.getlines(file)))
     tree.body = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
-    space: dict[str, Any] = {"__name__": "heapq"}
-    exec(compile(tree, heapq.__file__, "exec"), space)
+    space: dict[str, Any] = {"__name__": module.__name__}
+    exec(compile(tree, file, "exec"), space)
     return {name: f for name, f in space.items() if isinstance(f, FunctionType)}
 
 
@@ -256,7 +264,7 @@ def _users(f: Any) -> Any:
 
 @cache
 def _is_users(file: str) -> bool:
-    if file == heapq.__file__:
+    if any(file == module.__file__ for module in _IN_C.values()):
         return True
     libraries = [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
     return not OWN[file] and not any(file.startswith(p) for p in (*libraries, *site.getsitepackages(), "<frozen"))
@@ -270,6 +278,8 @@ def _range(*bounds: Any) -> Any:
 
 
 def _zip(*parts: Any, strict: bool = False) -> Any:
+    if len(parts) == 1 and type(parts[0]) is Grown:
+        return columns(parts[0])
     steps = [part_of(p) for p in parts]
     return Zip([s if s is not None else _listed(p) for s, p in zip(steps, parts, strict=True)])
 
@@ -305,7 +315,7 @@ def _len(x: Any) -> Any:
 
 def _list(x: Any = ()) -> Any:
     grown = grown_of(x)
-    return list(x) if grown is None else grown.copy()
+    return list(x) if grown is None else copy(grown)
 
 
 def _whole(n: Any) -> Any:

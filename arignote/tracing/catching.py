@@ -18,7 +18,7 @@ from ..graph import Variable
 from ..graph.provenance import SourceLine, here
 from ..ops.core.tracing import current
 from ..record.frames import OWN
-from .raising import raise_if, refuse
+from .raising import raise_if
 from .saved import line
 
 
@@ -29,6 +29,8 @@ class Catch(NamedTuple):
     line: SourceLine | None
     reason: str = ""
     """Why a call runs in Python, if it is no handler of the function."""
+    raises: bool = False
+    """Whether Python raises an error of the function, so that no notice is needed."""
 
     def catches(self, error: BaseException) -> bool:
         """Whether an error that the compiled function raised would have been caught."""
@@ -82,7 +84,7 @@ def is_of_trace(error: BaseException) -> bool:
     codes = [frame.f_code for frame in frames]
     if not codes or not OWN[codes[-1].co_filename]:
         return False
-    if raise_if.__code__ in codes and codes[-1] is not refuse.__code__:
+    if raise_if.__code__ in codes:
         return False
     given = frames[-1].f_locals
     if codes[-1].co_name == "item":  # of `statements.item`: Python raised the error

@@ -17,7 +17,7 @@ from .. import ops as T
 from ..ops.core.call_lengths import Length
 from ..ops.core.tensor import as_tensor
 from ..ops.core.tracing import Trace
-from ..ops.shapes.conditions import Check
+from ..ops.shapes.conditions import ERRORS, Check
 from ..ops.shapes.stored import own
 from .catching import Catch
 from .intervals import FORMULAS, LEAST, MOST, OF_CALL, Interval, interval
@@ -47,21 +47,32 @@ def end(trace: Trace) -> None:
     left = left_now(trace)
     if left is trace.overflow:
         return
-    reason = _reason(trace)
-    trace.checks.append(Check(reason, "OverflowError")(T.constant(True), T.logical_not(left)))
+    errors, reason = [e for e in trace.inexact.values() if e is not None], _reason(trace)
+    kind = "OverflowError"
+    if len(errors) == len(trace.inexact) > 0:
+        kind = errors[0] if errors[0] in ERRORS else "RuntimeError"
+    trace.checks.append(Check(reason, kind)(T.constant(True), T.logical_not(left)))
+    if errors:  # steps after it may fail otherwise
+        trace.catches.append(Catch(lambda: Exception, None, reason, True))
     trace.catches.append(Catch(lambda: OverflowError, None, reason))
 
 
 def _reason(trace: Trace) -> str:
     """Return why a call runs in Python, with the operations of which one had such a result."""
-    words = " or ".join(dict.fromkeys(_WORDS[name] for name in trace.inexact if name != "decimals"))
+    words = " or ".join(dict.fromkeys(_WORDS[name] for name in trace.inexact if name in _WORDS))
     reasons = [f"an int, the result of {words}, does not fit 64 bits; take a float"] if words else []
+    reasons += [f"it raises {error} in a loop or branch" for error in trace.inexact.values() if error is not None]
     return ", or ".join([*reasons, *[_DECIMALS for name in trace.inexact if name == "decimals"]]) or LARGE
 
 
 def left_now(trace: Trace) -> Any:
     """Return whether an integer has left 64 bits so far."""
     return trace.stored.get(trace.overflow, trace.overflow)  # type: ignore[arg-type]
+
+
+def note_error(trace: Trace, test: Any, error: str) -> None:
+    """Note where a loop or branch raises an error, of the class of this name, if a test holds."""
+    _note(trace, f"raise {error}", test, error)
 
 
 def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any) -> None:
@@ -88,8 +99,8 @@ def _is_outside(x: Any) -> Any:
     return T.gt(x, T.constant(MOST, "uint64"))
 
 
-def _note(trace: Trace, name: str, left: Any) -> None:
-    trace.inexact[name] = None
+def _note(trace: Trace, name: str, left: Any, error: str | None = None) -> None:
+    trace.inexact[name] = error
     trace.stored[trace.overflow] = T.logical_or(left_now(trace), left)  # type: ignore[index]
 
 

@@ -237,7 +237,8 @@ class Jitted(Entered):
             kind = type(error).__name__
             caught = f"{handler.line} catches {kind}, which a compiled function cannot; test before, as by `if`"
             reason = handler.reason or caught
-            notice(f"{self._options['name']}: the call ran in Python, since {reason}")
+            if not handler.raises:
+                notice(f"{self._options['name']}: the call ran in Python, since {reason}")
         return self._function(*args, **kwargs)
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any], list[Any]] | None:

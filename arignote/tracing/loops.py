@@ -25,9 +25,12 @@ from ..ops.shapes.lengths import known_length
 from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
 from .branches import _called, _now, decided, if_, truth
+from .growing.changes import passes_on, refused, require_one_list
 from .growing.kinds import kind_of
-from .growing.lists import Wanted, attempts, grown_of, passes_on, refused
+from .growing.lists import grown_of
+from .growing.methods import append
 from .growing.rooms import in_steps, rooms_now
+from .growing.wanted import Wanted, attempts, renew
 from .integers import left_now
 from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
 from .iterables import Steps, counted_from, steps_of
@@ -146,7 +149,7 @@ def while_(
     wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a loop whose end depends on values")
 
     def run() -> None:
-        if not wanted.lists and _known_steps(wanted, goes_on, body, put):
+        if not wanted.lists and not wanted.inside and _known_steps(wanted, goes_on, body, put):
             return
         _Loop(trace, names, get, put).while_(goes_on, body)
 
@@ -210,7 +213,7 @@ def listed(iterable: Any, test: Callable[[Any], Any] | None, item: Callable[[Any
 
     def add(v: Any) -> None:
         value, grown = item(v), grown_of(made)
-        (made if grown is None else grown).append(value)
+        made.append(value) if grown is None else append(grown, value)
 
     def body(v: Any) -> None:
         if test is None:
@@ -282,7 +285,10 @@ class _Loop:
 
         def step() -> Any:
             body(steps.at(self.index))
-            return False if stop is None else truth(stop())
+            ended, left = False if stop is None else truth(stop()), left_now(self.trace)
+            if left is self.left or not any(self.trace.inexact.values()):
+                return ended
+            return left if ended is False else T.logical_or(left, ended)  # an error of the function ends the loop
 
         ended = self._settled(step)
         in_steps(self.rooms, self.counted, steps.variable() if self.rooms else None, self.index, self.first)
@@ -387,6 +393,7 @@ class _Loop:
         try:
             with comparing(), marking() as self.marks:
                 found = step()
+                renew(trace, self.get, self.put)
                 self.ends = self.get()
                 self.values = [_now(trace, v) for v in self.ends]
         finally:
@@ -429,6 +436,7 @@ class _Loop:
         if k not in self.states:
             if _equal(start, end):
                 return True
+            require_one_list(_called(self.names[k]), self.before[k], end)
             self.states[k] = self._begun(k, end, value)
             return False
         form, states = self.states[k]

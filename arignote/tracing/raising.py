@@ -3,22 +3,26 @@
     if x.sum() < 0: raise ValueError("...")    assert n > 0, "..."
 
 A condition is an op `check` on a result that nobody sees.  A `raise` in a loop or branch that depends on values cannot
-be one; the branch is then decided by the numbers of the call, or refused.
+be one.  It is noted, as integers are that leave 64 bits: the loops around it end, nothing is written, and the call runs
+in Python, which raises the error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import ops as T
 from ..graph import Constant, toposort
 from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
+from ..record import lazy
 from .branches import decided, not_, truth
 from .builtins.plain_values import showing
 from .saved import line
+
+integers: Any = lazy.module("..integers", __name__)
 
 
 def raise_if(test: Any, error: Callable[[], Any]) -> None:
@@ -27,15 +31,15 @@ def raise_if(test: Any, error: Callable[[], Any]) -> None:
     if found is False:
         return
     if found is True:
-        raise raised(error)
+        raise showing(error)
     trace: Any = current()
     if not trace.of_call:
         bool(test)  # a variable has none, and says so
     if trace.depth:
         known = decided(test)
         if known is None:
-            refuse()
-        if known:
+            integers.note_error(trace, found, _name_of(error))
+        elif known:
             raise showing(error)
         return
     if _holds_now(trace, found):
@@ -78,12 +82,18 @@ def require(test: Any, message: Callable[[], Any]) -> None:
     raise_if(not_(test), lambda: AssertionError(*filter(None, (message(),))))
 
 
-def raised(error: Callable[[], Any]) -> Any:
-    """Return what `raise` raises.  Raises TypeError in a loop or branch that depends on values."""
+def fail(error: Callable[[], Any]) -> None:
+    """`raise error()`."""
     trace = current()
-    if trace is not None and trace.depth:
-        refuse()
-    return showing(error)
+    if trace is None or not trace.depth:
+        raise showing(error)
+    integers.note_error(trace, T.constant(True), _name_of(error))
+
+
+def _name_of(error: Callable[[], Any]) -> str:
+    """Return the name of the class of an exception."""
+    made = showing(error)
+    return made.__name__ if isinstance(made, type) else type(made).__name__
 
 
 def _check(error: Any) -> Check:
@@ -96,11 +106,3 @@ def _check(error: Any) -> Check:
             f"of {', '.join(ERRORS)}{line()}"
         )
     return Check(str(made.args[0]) if len(made.args) == 1 else str(made), name)
-
-
-def refuse() -> NoReturn:
-    """Raise TypeError for a `raise` that no call could make."""
-    raise TypeError(
-        "raise in a loop or branch that depends on values: a compiled loop cannot stop so; let it compute whether, and "
-        f"raise after it{line()}"
-    )

@@ -39,6 +39,8 @@ class Saved:
         self.watched: int = len(trace.watched)
         self.containers: list[tuple[Any, list[int], Any]] = contents([*values, *seen])
         """The lists, dicts and sets, with the identities of what they are to hold, and what they hold before."""
+        self.own: list[Any] = []
+        """The lists that names have for themselves while the statement runs."""
         self.rooms: list[tuple[Any, Any]] = [(r, (r.appended, r.taken)) for r in trace.rooms]
 
     def restore(self, put: Callable[[tuple[Any, ...]], None]) -> None:

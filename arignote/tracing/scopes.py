@@ -17,7 +17,8 @@ import numpy as np
 from ..record.cached import cached_property
 from ..record.frames import OWN
 from . import statements
-from .rewriting.source import AG, rewritten, tree_of
+from .rewriting.expressions import AG
+from .rewriting.source import rewritten, tree_of
 
 _DATA = (bool, int, float, complex, str, np.ndarray, np.generic)
 

@@ -1,11 +1,12 @@
 """Statements of a rewritten function while it is traced: what source.py calls in the place of control flow.
 
     if_, choice, and_, or_, not_, has_items branches.py
+    plus, spliced                           growing/methods.py
     compare, compared                       builtins/comparisons.py
     for_, while_, items, kept, listed       loops.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
-    raise_if, raised, require               raising.py
+    raise_if, fail, require                 raising.py
     trying, caught                          catching.py
     item, added, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
 """
@@ -29,17 +30,20 @@ from .builtins.plain_values import key as hashed
 from .builtins.plain_values import showing, written
 from .calls import call, call_writing, joined
 from .catching import caught, trying
-from .growing.lists import Changed, grown_of
+from .growing import methods
+from .growing.changes import Changed
+from .growing.lists import grown_of
+from .growing.methods import plus, spliced
 from .loops import for_, items, kept, listed, while_
-from .raising import raise_if, raised, require
+from .raising import fail, raise_if, require
 from .saved import LISTS, line
 from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
-    "change_item", "choice", "compare", "compared", "for_", "has_items", "hashed", "if_", "item", "items", "joined",
-    "kept", "listed", "none_of", "not_", "or_", "owns", "raise_if", "raised", "require", "returned", "set_attribute",
-    "set_item", "showing", "slice", "trying", "while_", "written",
+    "change_item", "choice", "compare", "compared", "fail", "for_", "has_items", "hashed", "if_", "item", "items",
+    "joined", "kept", "listed", "none_of", "not_", "or_", "owns", "plus", "raise_if", "require", "returned",
+    "set_attribute", "set_item", "showing", "slice", "spliced", "trying", "while_", "written",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
@@ -65,7 +69,7 @@ def set_item(x: Any, key: Any, value: Any) -> None:
 def added(x: Any, value: Any) -> Any:
     """`x += value`, the new value of x."""
     if type(x) in LISTS and (grown := grown_of(x)) is not None:
-        grown.extend(value)
+        methods.extend(grown, value)
         return x
     x += value
     return x
@@ -76,7 +80,7 @@ def item(x: Any, key: Any) -> Any:
     if type(x) in LISTS:
         grown = grown_of(x)
         if grown is not None:
-            return grown.get(key)
+            return methods.get(grown, key)
     return x[_key(x, key)]
 
 
@@ -84,7 +88,7 @@ def _changes(x: Any, key: Any, items: Sequence[Any]) -> bool:
     """Write an item of a list that changes by values; return whether it is one.  Raises Changed if it has to be."""
     grown = grown_of(x)
     if grown is not None:
-        grown.set(key, *items)
+        methods.put(grown, key, *items)
     elif isinstance(key, Variable) and known_of(key) is None and _in_branch():
         raise Changed([(x, items)], "an item of a list is assigned by an index that depends on values; fill an array"
                       f"{line()}")  # fmt: skip

@@ -103,7 +103,7 @@ class Trace:
     sourceless gives the name of a function of the call whose source cannot be read, or an empty text
     overflow   the variable in `stored` for whether an integer of Python left 64 bits, see tracing/integers.py
     exact      what notes that of a result: given the name of an operation, the operands and the result
-    inexact    the operations among them whose results may leave 64 bits
+    inexact    the operations among them whose results may leave 64 bits, and errors that are raised in loops
     intervals  the least and greatest values of integers
     assumed    the integers of the call that are taken to be small, a guard at the end
     grown      for integers that a loop has changed by sums: the value before it, and the interval of the difference
@@ -143,7 +143,7 @@ class Trace:
         self.repeated: int = 0
         self.overflow: Any = None
         self.exact: Callable[[str, Any, Any], None] | None = None
-        self.inexact: dict[str, None] = {}
+        self.inexact: dict[str, str | None] = {}
         self.assumed: dict[str, None] = {}
         self.intervals: dict[Variable, Any] = {}
         self.grown: dict[Variable, tuple[Variable, Any]] = {}

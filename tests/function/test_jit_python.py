@@ -162,19 +162,9 @@ def of_own(x):
     return x
 
 
-def in_a_long_loop(x):
-    for i in range(len(x)):
-        if x[i] < 0:
-            raise ValueError("negative")
-        x[i] = 0
-    return x
-
-
 def test_a_raise_that_cannot_be_compiled_is_refused():
     with pytest.raises(TypeError, match="exceptions of Python and NumPy"):
         ag.jit(of_own)(X)
-    with pytest.raises(TypeError, match="raise in a loop or branch"):
-        ag.jit(lambda x, n: in_a_long_loop(x[:n]))(np.ones(2000), np.int64(1999))
 
 
 UFUNCS = (

@@ -346,3 +346,83 @@ def test_raise_that_is_caught_by_numbers_of_the_call():
     jitted, x = ag.jit(positive_or_one), np.ones(2)
     for n in (-1, 2, -3, 4):
         np.testing.assert_array_equal(jitted(x, n), positive_or_one(x, n))
+
+
+# --- errors in loops and branches
+
+
+class Small(Exception):
+    """An exception of a program."""
+
+
+def negative_at(x):
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(f"negative: {x[i]} at {i}")
+        x[i] = 0
+    return x
+
+
+def raises_in_else(x):
+    s = 0.0
+    for v in x:
+        if v > 0.5:
+            s += v
+        elif v > 0.1:
+            s -= v
+        else:
+            s += 1
+            raise Small("small", v)
+    return s
+
+
+def raises_behind_a_loop(x):
+    s = 1.0
+    for i in range(len(x)):
+        s *= x[i]
+        if s < 1e-3:
+            return i
+    raise RuntimeError(f"not below after {len(x)}: {s}")
+
+
+def ends_before_its_error(x):
+    i = 0
+    while x[i] != 0.25:
+        if x[i] > 5:
+            raise IndexError(f"five at {i}")
+        i += 1
+    return i
+
+
+LONG = np.random.default_rng(3).random(40) + 0.11
+
+
+def outcome(f, x):
+    try:
+        return "value", repr(f(x)), repr(x)
+    except Exception as error:
+        return type(error), str(error), repr(x)
+
+
+@pytest.mark.parametrize("program", [negative_at, raises_in_else, raises_behind_a_loop, ends_before_its_error])
+def test_errors_in_loops_are_those_of_python(program):
+    f = ag.jit(program)
+    for changed in (lambda x: x, lambda x: np.where(np.arange(40) == 30, -2.0, x), np.ones_like,
+                    lambda x: np.append(x, 7.0), lambda x: np.append(x, 0.25)):  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert outcome(f, changed(LONG)) == outcome(program, changed(LONG))
+
+
+def test_a_gradient_raises_the_error_of_its_function():
+    def squares(x):
+        s = 0.0
+        for v in x:
+            if v < 0:
+                raise ValueError("negative")
+            s += v * v
+        return s
+
+    np.testing.assert_allclose(ag.grad(squares)(LONG), 2 * LONG)
+    with pytest.raises(ValueError, match="raises ValueError in a loop or branch"):
+        ag.grad(squares)(-LONG)

@@ -252,11 +252,13 @@ def popped(x):
     return found.pop()
 
 
-def inserted(x):
+def removed(x):
     found = []
     for v in x:
         if v > 0.3:
-            found.insert(0, v)
+            found.append(v)
+        else:
+            found.remove(v)
     return found
 
 
@@ -289,7 +291,7 @@ def test_what_lists_do_not_do():
     with pytest.raises(IndexError, match="out of bounds"):
         ag.jit(popped)(np.array([0.0, 1.0]))
     for f, text in (
-        (inserted, r"that changes by values has no insert\(\); it takes append, .*\n  at .*lists\.py"),
+        (removed, r"that changes by values has no remove\(\); it takes append, .*\n  at .*lists\.py"),
         (appended_then_written, r"it is an item of a list that changes by values, .* write to a copy"),
         (parts_of_other_forms, r"a list or dict is changed in .*; fill an array, .*\n  at .*lists\.py"),
         (counted, r"a list or dict is changed in .*; fill an array, .*\n  at .*lists\.py"),

@@ -18,6 +18,7 @@ from ..branches import and_, any_of, not_, truth
 from ..saved import is_value
 
 lists: Any = lazy.module("...growing.lists", __name__)
+methods: Any = lazy.module("...growing.methods", __name__)
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
@@ -38,7 +39,7 @@ _CONTAINERS = (list, tuple, set, frozenset, dict)
 
 
 def _contains(container: Any, value: Any) -> Any:
-    container = lists.as_items(container)
+    container = methods.as_items(container)
     if isinstance(container, Variable):
         return truth_value(T.any(T.eq(container, value)))
     if type(container) is range and isinstance(value, Variable):

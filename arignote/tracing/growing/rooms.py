@@ -73,7 +73,8 @@ class Room:
         bound = None if self.appended is None else _sum(self.least, self.appended)
         if type(bound) is int and bound <= BOUND:
             return rebuild(values, {self.size: T.constant(max(bound, 1), "int64")})
-        first = T.maximum(as_tensor(self.least), FIRST)
+        least = self.least
+        first = T.constant(max(least, FIRST), "int64") if type(least) is int else T.maximum(as_tensor(least), FIRST)
         if bound is not None:
             first = T.maximum(T.minimum(as_tensor(bound), BOUND), 1)
         order = toposort([*values, needed], stop_at=Older.than({self.size: first}))

@@ -23,17 +23,11 @@ from weakref import WeakKeyDictionary
 
 from ...graph.collector import gc_paused
 from ...record.frames import OWN
+from .expressions import Expressions, ag_call, key_of, lambda_of, name_of
 from .jumps import without_jumps
 from .liveness import ENDS, mark_live, nodes_of, parameters_of, parts_of
-from .plainer import NEW, as_test, holds_assignment, plainer
+from .plainer import as_test, holds_assignment, plainer
 
-AG = "_ag"
-"""The name of the module statements.py in a rewritten function."""
-_KEYS = ast.Name, ast.Call, ast.BinOp, ast.UnaryOp, ast.Constant, ast.Slice, ast.Attribute, ast.Subscript
-"""Keys with which a list may be asked for an item."""
-_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance"))
-_SPEAKING = frozenset(("warnings", "logging", "logger", "log", "LOG", "LOGGER", "_logger"))
-"""Names whose methods make texts for people, as `print` does."""
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
     ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise, ast.Try,
@@ -46,12 +40,6 @@ _OPERATORS = {
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
     ast.RShift: "rshift", ast.MatMult: "matmul",
 }  # fmt: skip
-_COMPARISONS = {
-    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.In: "in",
-    ast.NotIn: "not in", ast.Is: "is_", ast.IsNot: "is_not",
-}  # fmt: skip
-
-
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
     """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
@@ -205,21 +193,6 @@ def _lambdas(text: str) -> tuple[Any, ...]:
 # --- writing
 
 
-def _name(word: str, store: bool = False) -> ast.Name:
-    return ast.Name(word, ast.Store() if store else ast.Load())
-
-
-def _ag(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-    return ast.Call(
-        ast.Attribute(_name(AG), function, ast.Load()), list(args), [ast.keyword(k, v) for k, v in keywords.items()]
-    )
-
-
-def _lambda(body: ast.expr) -> ast.Lambda:
-    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.Lambda(none, body)
-
-
 def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str]) -> ast.FunctionDef:
     declared: list[ast.stmt] = [ast.Nonlocal(list(outer))] if outer else []
     args = ast.arguments(
@@ -229,15 +202,6 @@ def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str
     if hasattr(made_def, "type_params") or "type_params" in ast.FunctionDef._fields:
         made_def.type_params = []
     return made_def  # type: ignore[no-any-return]
-
-
-def _key(key: Any) -> ast.expr:
-    """Return an index as a value: slices by the builtin."""
-    if isinstance(key, ast.Slice):
-        return _ag("slice", *(ast.Constant(None) if b is None else b for b in (key.lower, key.upper, key.step)))
-    if isinstance(key, ast.Tuple):
-        return ast.Tuple([_key(k) for k in key.elts], ast.Load())
-    return key  # type: ignore[no-any-return]
 
 
 class _Function:
@@ -275,12 +239,12 @@ class _Function:
         first: list[ast.stmt] = []
         if self.flows:
             first = [
-                ast.copy_location(ast.Assign([_name(n, True)], _ag("Undefined", ast.Constant(n))), node)
+                ast.copy_location(ast.Assign([name_of(n, True)], ag_call("Undefined", ast.Constant(n))), node)
                 for n in assigned if n not in self.parameters and n not in self.foreign
             ]
         self.shared &= self.locals - self.foreign
         for word, names in (("owns", self.shared), ("assigns", self.outer)):
-            first += [ast.copy_location(ast.Expr(_ag(word, _lambda(_name(n)))), node) for n in sorted(names)]
+            first += [ast.copy_location(ast.Expr(ag_call(word, lambda_of(name_of(n)))), node) for n in sorted(names)]
         node.body = [*docstring, *first, *self.statements(body)]
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -306,7 +270,10 @@ class _Function:
             name = ast.Name(s.target.id, ast.Store())  # type: ignore[union-attr]
             return self._assigned(ast.Assign([name], s.value)) if s.value is not None else [ast.Pass()]
         if isinstance(s, ast.Raise) and s.exc is not None:
-            s.exc = _ag("raised", _lambda(self.value(s.exc)))
+            error = lambda_of(self.value(s.exc))
+            if s.cause is None:
+                return [ast.Expr(ag_call("fail", error))]
+            s.exc = ag_call("showing", error)
             return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
@@ -332,16 +299,16 @@ class _Function:
         types = [h.type if h.type is not None else ast.Name("Exception", ast.Load()) for h in s.handlers]
         parts = [t.elts if isinstance(t, ast.Tuple) else [t] for t in types]
         kinds = ast.Tuple([copy.deepcopy(t) for several in parts for t in several], ast.Load())
-        first = ast.copy_location(ast.Expr(_ag("trying", _lambda(kinds))), s)
+        first = ast.copy_location(ast.Expr(ag_call("trying", lambda_of(kinds))), s)
         s.body = [first, *self.statements(s.body)]
         for h in s.handlers:
             h.name = h.name or self._new("error")
-            h.body = [ast.copy_location(ast.Expr(_ag("caught", _name(h.name))), h), *self.statements(h.body)]
+            h.body = [ast.copy_location(ast.Expr(ag_call("caught", name_of(h.name))), h), *self.statements(h.body)]
         s.orelse, s.finalbody = self.statements(s.orelse), self.statements(s.finalbody)
         return [s]
 
     def value(self, e: Any) -> Any:
-        return None if e is None else _Expressions(self.writes).visit(e)
+        return None if e is None else Expressions(self.writes).visit(e)
 
     # --- assignments
     def _assigned(self, s: ast.Assign) -> list[ast.stmt]:
@@ -352,9 +319,9 @@ class _Function:
         if len(s.targets) == 1 and isinstance(s.targets[0], (ast.Subscript, ast.Attribute)):
             return [self._into(s.targets[0], s.value)]
         word = self._new("value")
-        found: list[ast.stmt] = [ast.Assign([_name(word, True)], s.value)]
+        found: list[ast.stmt] = [ast.Assign([name_of(word, True)], s.value)]
         for t in s.targets:
-            found += self._unpacked(t, _name(word))
+            found += self._unpacked(t, name_of(word))
         return found
 
     def _unpacked(self, target: Any, value: ast.expr) -> list[ast.stmt]:
@@ -364,31 +331,31 @@ class _Function:
         if isinstance(target, (ast.Tuple, ast.List)):
             words = [self._new("part") for _ in target.elts]
             parts: list[Any] = [
-                ast.Starred(_name(w, True), ast.Store()) if isinstance(t, ast.Starred) else _name(w, True)
+                ast.Starred(name_of(w, True), ast.Store()) if isinstance(t, ast.Starred) else name_of(w, True)
                 for w, t in zip(words, target.elts, strict=True)
             ]
             found: list[ast.stmt] = [ast.Assign([ast.Tuple(parts, ast.Store())], value)]
             for w, t in zip(words, target.elts, strict=True):
-                found += self._unpacked(t.value if isinstance(t, ast.Starred) else t, _name(w))
+                found += self._unpacked(t.value if isinstance(t, ast.Starred) else t, name_of(w))
             return found
         return [ast.Assign([target], value)]
 
     def _into(self, target: Any, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Attribute):
-            return ast.Expr(_ag("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
-        return ast.Expr(_ag("set_item", self.value(target.value), _key(self.value(target.slice)), value))
+            return ast.Expr(ag_call("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
+        return ast.Expr(ag_call("set_item", self.value(target.value), key_of(self.value(target.slice)), value))
 
     def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
         t: Any = s.target
         if isinstance(t, ast.Name) and isinstance(s.op, ast.Add):
-            return [ast.Assign([t], _ag("added", _name(t.id), value))]
+            return [ast.Assign([t], ag_call("added", name_of(t.id), value))]
         if isinstance(t, ast.Name):
             s.value = value
             return [s]
         if isinstance(t, ast.Subscript):
-            return [ast.Expr(_ag("change_item", self.value(t.value), _key(self.value(t.slice)), word, value))]
-        return [ast.Expr(_ag("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
+            return [ast.Expr(ag_call("change_item", self.value(t.value), key_of(self.value(t.slice)), word, value))]
+        return [ast.Expr(ag_call("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
 
     # --- control flow
     def _new(self, word: str) -> str:
@@ -402,13 +369,13 @@ class _Function:
         """
         get, put = self._new("get"), self._new("set")
         every = [*names, *kept]
-        values = ast.Tuple([_name(n) for n in every], ast.Load())
-        targets = ast.Tuple([_name(n, True) for n in every], ast.Store())
+        values = ast.Tuple([name_of(n) for n in every], ast.Load())
+        targets = ast.Tuple([name_of(n, True) for n in every], ast.Store())
         reader = _def(get, [], [ast.Return(values)], [])
-        body: list[ast.stmt] = [ast.Assign([targets], _name("_ag_values"))] if every else []
+        body: list[ast.stmt] = [ast.Assign([targets], name_of("_ag_values"))] if every else []
         writer = _def(put, ["_ag_values"], body, every)
         shown = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-        return [reader, writer], [shown, _name(get), _name(put)]
+        return [reader, writer], [shown, name_of(get), name_of(put)]
 
     def _if(self, s: ast.If) -> list[ast.stmt]:
         live = s._live  # type: ignore[attr-defined]
@@ -421,7 +388,7 @@ class _Function:
         self._see(s, defs, state)
         return [
             _def(then, [], self.statements(s.body), own), _def(other, [], self.statements(s.orelse), own), *defs,
-            ast.Expr(_ag("if_", test, _name(then), _name(other), *state)),
+            ast.Expr(ag_call("if_", test, name_of(then), name_of(other), *state)),
         ]  # fmt: skip
 
     def _own(self, s: ast.stmt) -> list[str]:
@@ -440,161 +407,29 @@ class _Function:
         """Add a function that gives the values that a statement reads."""
         seen = self._new("seen")
         known = [n for n in s._reads if n in self.parameters or (n in self.locals and n not in self.foreign)]
-        defs.append(_def(seen, [], [ast.Return(ast.Tuple([_name(n) for n in known], ast.Load()))], []))
-        state.append(_name(seen))
+        defs.append(_def(seen, [], [ast.Return(ast.Tuple([name_of(n) for n in known], ast.Load()))], []))
+        state.append(name_of(seen))
 
     def _stop(self, s: Any) -> ast.expr:
-        return _lambda(_ag("any_of", *(_name(f) for f in s._flags))) if s._flags else ast.Constant(None)
+        return lambda_of(ag_call("any_of", *(name_of(f) for f in s._flags))) if s._flags else ast.Constant(None)
 
     def _for(self, s: ast.For) -> list[ast.stmt]:
         own, defs, state = self._loop(s)
         items = self.value(s.iter)
         body = self._new("body")
-        given = ast.Assign([s.target], _name("_ag_item"))
+        given = ast.Assign([s.target], name_of("_ag_item"))
         ast.copy_location(given, s)
         inside = self.statements([given, *s.body])
         return [
             _def(body, ["_ag_item"], inside, own), *defs,
-            ast.Expr(_ag("for_", items, _name(body), self._stop(s), *state)),
+            ast.Expr(ag_call("for_", items, name_of(body), self._stop(s), *state)),
         ]  # fmt: skip
 
     def _while(self, s: ast.While) -> list[ast.stmt]:
         own, defs, state = self._loop(s)
-        test = _lambda(self.value(as_test(s.test)))
+        test = lambda_of(self.value(as_test(s.test)))
         body = self._new("body")
         return [
             _def(body, [], self.statements(s.body), own), *defs,
-            ast.Expr(_ag("while_", test, _name(body), self._stop(s), *state)),
+            ast.Expr(ag_call("while_", test, name_of(body), self._stop(s), *state)),
         ]  # fmt: skip
-
-
-class _Expressions(ast.NodeTransformer):
-    """Calls, choices and truth values of expressions as calls of statements.py."""
-
-    def __init__(self, writes: bool) -> None:
-        self.word = "call_writing" if writes else "call"
-
-    def visit(self, node: Any) -> Any:
-        kind = type(node)
-        if kind in ENDS:
-            return node
-        method = getattr(self, f"visit_{kind.__name__}", None)
-        return self.generic_visit(node) if method is None else method(node)
-
-    def generic_visit(self, node: Any) -> Any:
-        for name in node._fields:
-            part = getattr(node, name, None)
-            if type(part) is list:
-                part[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in part]
-            elif isinstance(part, ast.AST) and type(part) not in ENDS:
-                setattr(node, name, self.visit(part))
-        return node
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
-        self.generic_visit(node)
-        if _speaks(node.func) and not any(isinstance(n, ast.NamedExpr) for n in nodes_of(node)):
-            return ast.copy_location(_ag("showing", _lambda(node)), node)
-        if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
-            return node
-        return ast.copy_location(_ag_call(node, self.word), node)
-
-    def visit_Dict(self, node: ast.Dict) -> Any:
-        self.generic_visit(node)
-        node.keys = [k if k is None or isinstance(k, ast.Constant) else _ag("hashed", k) for k in node.keys]
-        return node
-
-    def visit_Set(self, node: ast.Set) -> Any:
-        self.generic_visit(node)
-        node.elts = [e if isinstance(e, (ast.Constant, ast.Starred)) else _ag("hashed", e) for e in node.elts]
-        return node
-
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
-        """Return a list of one loop by its test and its item as functions of what the loop gives."""
-        inner = any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
-        if len(node.generators) != 1 or node.generators[0].is_async or inner:
-            return self.generic_visit(node)
-        loop = node.generators[0]
-        tests = loop.ifs if len(loop.ifs) < 2 else [ast.BoolOp(ast.And(), loop.ifs)]
-        test = _of_item(loop.target, self.visit(tests[0])) if tests else ast.Constant(None)
-        items = self.visit(loop.iter)
-        return ast.copy_location(_ag("listed", items, test, _of_item(loop.target, self.visit(node.elt))), node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
-        self.generic_visit(node)
-        node.key = _ag("hashed", node.key)
-        return node
-
-    def visit_SetComp(self, node: ast.SetComp) -> Any:
-        self.generic_visit(node)
-        node.elt = _ag("hashed", node.elt)
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, _KEYS):
-            return ast.copy_location(_ag("item", node.value, _key(node.slice)), node)
-        joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
-        return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
-
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
-        is_new = ast.Constant(all(isinstance(v, NEW) for v in (node.body, node.orelse)))
-        as_test(node.test)
-        self.generic_visit(node)
-        return ast.copy_location(_ag("choice", node.test, _lambda(node.body), _lambda(node.orelse), is_new), node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        self.generic_visit(node)
-        values = [_ag("has_items", v) if getattr(node, "_is_test", False) else v for v in node.values]
-        word = "and_" if isinstance(node.op, ast.And) else "or_"
-        return ast.copy_location(_ag(word, values[0], *map(_lambda, values[1:])), node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        self.generic_visit(node)
-        return ast.copy_location(_ag("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
-
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
-        self.generic_visit(node)
-        is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
-        return ast.copy_location(_ag("written", node.left, node.right), node) if is_text else node
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        self.generic_visit(node)
-        plain = len(node.ops) == 1 and not isinstance(node.ops[0], (ast.In, ast.NotIn))
-        if plain:
-            sides, word = (node.left, node.comparators[0]), _COMPARISONS[type(node.ops[0])]
-            if word in ("is_", "is_not") or any(isinstance(s, (ast.Constant, ast.BinOp, ast.UnaryOp)) for s in sides):
-                return node
-            return ast.copy_location(_ag("compared", ast.Constant(word), *sides), node)
-        words = ast.Tuple([ast.Constant(_COMPARISONS[type(op)]) for op in node.ops], ast.Load())
-        return ast.copy_location(_ag("compare", words, node.left, *map(_lambda, node.comparators)), node)
-
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
-        self.generic_visit(node)
-        node.iter = _ag("items", node.iter)
-        node.ifs = [_ag("kept", test) for test in node.ifs]
-        return node
-
-
-def _of_item(target: ast.expr, value: ast.expr) -> ast.Lambda:
-    """Return a function of one item of a loop, which has the scope of a comprehension."""
-    one = ast.Tuple([_name("_ag_item")], ast.Load())
-    inside = ast.ListComp(value, [ast.comprehension(target, one, [], 0)])
-    made = _lambda(ast.Subscript(inside, ast.Constant(0), ast.Load()))
-    made.args.args.append(ast.arg("_ag_item"))
-    return made
-
-
-def _speaks(function: ast.expr) -> bool:
-    """Whether a call makes texts for people alone."""
-    if isinstance(function, ast.Attribute):
-        return isinstance(function.value, ast.Name) and function.value.id in _SPEAKING
-    return isinstance(function, ast.Name) and function.id == "print"
-
-
-def _is_ag(e: ast.expr) -> bool:
-    return isinstance(e, ast.Name) and e.id == AG
-
-
-def _ag_call(node: ast.Call, word: str) -> ast.Call:
-    return ast.Call(ast.Attribute(_name(AG), word, ast.Load()), [node.func, *node.args], node.keywords)
