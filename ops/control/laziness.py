@@ -30,6 +30,13 @@ def made_lazy(graph: FunctionGraph) -> FunctionGraph:
     return _Regions(with_bodies(graph, made_lazy)).moved()
 
 
+def moved_into_branches(graph: FunctionGraph) -> FunctionGraph:
+    """Return the graph with work, but no choices and loops, moved into the only branch that needs it."""
+    if not any(isinstance(op, Cond) for op in graph.ops):
+        return graph
+    return _Regions(graph, nests=False).moved()
+
+
 def with_bodies(
     graph: FunctionGraph, change: Callable[[FunctionGraph], FunctionGraph], own_states: bool = False
 ) -> FunctionGraph:
@@ -88,7 +95,7 @@ def titles_at(node: Apply) -> dict[FunctionGraph, str]:
 class _Regions:
     """The innermost branch in which each node of a graph is needed: the one of all its readers."""
 
-    def __init__(self, graph: FunctionGraph) -> None:
+    def __init__(self, graph: FunctionGraph, nests: bool = True) -> None:
         self.graph = graph
         self.of: dict[Apply, Region] = {}
         self.depth: dict[Apply, int] = {}
@@ -99,6 +106,8 @@ class _Regions:
             region = found[0] if found else None
             for other in found[1:]:
                 region = self._joint(region, other)
+            if not nests and isinstance(unmarked(node.op), (Cond, Scan)):
+                region = None
             self.of[node] = region
             self.depth[node] = 0 if region is None else self.depth[region[0]] + 1
             if region is not None:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ....graph import FunctionGraph, GraphEditor
 from ....graph.editor import Budget, InnerRun
-from ....ops.control.laziness import made_lazy, titles_of, with_bodies
+from ....ops.control.laziness import made_lazy, moved_into_branches, titles_of, with_bodies
 from ....profiling import OptimizerProfile, SeqProfile
 from ....profiling.passes import InnerProfile
 from ....record import record
@@ -27,14 +27,17 @@ from ..memory.inplace import InplaceOptimizer
 class LazyBranches(Optimizer):
     """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices.
 
-    It has been in all bodies: again, it would nest them without bound.
+    `nests`: it goes through all bodies, and choices may move as well.  Otherwise the work of one body alone moves, and
+    no choice or loop: it runs again in each body, whose rules leave readers of fewer branches.
     """
 
     contract: ClassVar[Contract | None] = exact
-    in_bodies: ClassVar[bool] = False
+
+    nests: bool = True
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        return admitted(graph, made_lazy(graph), self.name, editor), OptimizerProfile()
+        moved = made_lazy(graph) if self.nests else moved_into_branches(graph)
+        return admitted(graph, moved, self.name, editor), OptimizerProfile()
 
 
 @record(kw_only=True)
@@ -46,7 +49,8 @@ class InnerGraphs(Optimizer):
 
     def among(self, members: tuple[Optimizer, ...]) -> InnerGraphs:
         at = next(k for k, member in enumerate(members) if member is self)
-        before = tuple(member for member in members[:at] if member.in_bodies)
+        ahead = (member for member in members[:at] if member.in_bodies)
+        before = tuple(replace(m, nests=False) if isinstance(m, LazyBranches) else m for m in ahead)
         return replace(self, before=before, after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
