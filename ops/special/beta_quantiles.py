@@ -6,7 +6,7 @@ from .betas import beta_factor_of, incomplete_beta_of
 from .complete_betas import betaln, log_beta_parts
 from .errors import ndtri
 from .parts import LOG_GAMMA_START, divided_parts, log_in_parts, plus_parts, times_parts, two_sum
-from .ratios import beta_of_moderate
+from .ratios import beta_by_powers, beta_of_moderate
 from .scalars import exp, expm1, fabs, inf, log, log1p, nan, scalar, sqrt
 
 
@@ -23,31 +23,25 @@ def rough_beta_quantile(a: float, b: float, p: float, q: float) -> float:
 
 
 @scalar
-def beta_quantile(a: float, b: float, p: float, p_low: float, q: float, start: float) -> float:
+def beta_quantile(
+    a: float, b: float, p: float, p_low: float, q: float, start: float, whole: float, whole_low: float
+) -> float:
     """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
-    Halley's steps in the logarithms of x and of the smaller one of p and q, from `start`, or if that is 0 from the
-    first two terms of the series.  `small_beta_quantile` squares the error of its start.
+    Halley's steps in the logarithms of x and of the smaller one of p and q, from `start`.  `small_beta_quantile`
+    squares the error of its start, so that q may cancel before it.  `whole`: 0, or B(a, b).
     """
     lower = p <= q
     small = p if lower else q
     x = start
-    if not (x > 0.0 and x < 1.0):
-        x = exp((log(p) + log(a) + betaln(a, b)) / a)
-        second = (1.0 - b) / (1.0 + a) * x
-        x = x / (1.0 + second) if second > -0.5 else x
-        x = x if x < 0.9 else 0.5
     if x < 1e-290:
         return x
     low = 0.0
     high = 1.0
-    whole = 0.0
-    whole_low = 0.0
-    if a < LOG_GAMMA_START and b < LOG_GAMMA_START:
-        whole, whole_low = beta_of_moderate(a, b)
     for _ in range(80):
         factor = beta_factor_of(a, b, x, 1.0 - x, whole, whole_low)
-        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if lower else 0.0, whole, whole_low)
+        quick = lower or (a < 0.7 and b * x < 0.7 and p > 1e-300 and q > 1e-5)
+        got_p, got_q = incomplete_beta_of(a, b, x, 1.0 - x, factor, 1e-18 if quick else 0.0, whole, whole_low)
         got = got_p if lower else got_q
         above = got > small if lower else got < small
         if above:
@@ -110,16 +104,53 @@ def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) ->
 
 
 @scalar
+def start_of_series(a: float, b: float, p: float, log_beta: float) -> float:
+    """x with I_x(a, b) about p, of the first two terms of the series in x; `log_beta` is log(B(a, b))."""
+    x = exp((log(p) + (log(a) + log_beta)) / a)
+    second = (1.0 - b) / (1.0 + a) * x
+    return x / (1.0 + second) if second > -0.5 else x
+
+
+@scalar
+def within(x: float) -> float:
+    """The start x, or 0.5 if it is above 0.9."""
+    return x if x < 0.9 else 0.5
+
+
+@scalar
 def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: float) -> float:
     """x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1."""
+    whole = 0.0
+    whole_low = 0.0
+    least = a if a < b else b
+    if a < LOG_GAMMA_START and b < LOG_GAMMA_START and least > 1e-290:
+        whole, whole_low = beta_of_moderate(a, b)
+    elif least <= 1.0:
+        whole = beta_by_powers(least, b if a < b else a)
     x = rough_beta_quantile(a, b, p, q) if a > 1.0 and b > 1.0 else 0.0
-    x = x if x < 1.0 else 0.0
-    y = 1.0 - x if x > 0.0 else 0.0
-    # the estimate itself says which end is nearer, but for far tails
-    if x > 0.0 and p > 1e-3 and q > 1e-3:
-        return beta_quantile(a, b, p, p_low, q, x) if x <= 0.5 else 1.0 - beta_quantile(b, a, q, q_low, p, y)
-    half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4, 0.0, 0.0)
-    return beta_quantile(a, b, p, p_low, q, x) if p <= half else 1.0 - beta_quantile(b, a, q, q_low, p, y)
+    if x > 0.0 and x < 1.0 and p > 1e-3 and q > 1e-3:  # the estimate itself says which end is nearer
+        if x <= 0.5:
+            return beta_quantile(a, b, p, p_low, q, x, whole, whole_low)
+        return 1.0 - beta_quantile(b, a, q, q_low, p, 1.0 - x, whole, whole_low)
+    log_beta = log(whole) if whole > 0.0 else betaln(a, b)
+    y = 1.0 - x if x < 1.0 else 0.0
+    upper = 0.0
+    if a > 1.0 and b > 1.0:
+        half, _rest = incomplete_beta_of(a, b, 0.5, 0.5, 0.0, 1e-4, whole, whole_low)
+        upper = p > half
+        x = x if y > 0.0 and x > 0.0 else start_of_series(a, b, p, log_beta)
+        y = y if y > 0.0 and y < 1.0 else start_of_series(b, a, q, log_beta)
+    elif b <= 1.0:  # terms are positive, so the first is above x, at x = 1/2 at most twice as large
+        x = start_of_series(a, b, p, log_beta)
+        upper = not (x <= 0.6)
+        y = start_of_series(b, a, q, log_beta) if upper else 0.0
+    else:
+        y = start_of_series(b, a, q, log_beta)
+        upper = y < 0.5
+        x = 0.0 if upper else start_of_series(a, b, p, log_beta)
+    if upper:
+        return 1.0 - beta_quantile(b, a, q, q_low, p, within(y), whole, whole_low)
+    return beta_quantile(a, b, p, p_low, q, within(x), whole, whole_low)
 
 
 @scalar

@@ -225,9 +225,9 @@ def beta_of_small(
         if quick < 0.5 or rough > 0.0:
             return quick, 1.0 - quick
     if b >= LOG_GAMMA_START:
-        p = beta_by_powers(a, b)
-        quick = power(x, a) / (a * p) * (1.0 + a * total) if p > 0.0 else 1.0
-        if quick < 0.5 or (rough > 0.0 and p > 0.0):
+        whole = whole if whole > 0.0 else beta_by_powers(a, b)
+        quick = power(x, a) / (a * whole) * (1.0 + a * total) if whole > 0.0 else 1.0
+        if quick < 0.5 or (rough > 0.0 and whole > 0.0):
             return quick, 1.0 - quick
     e, e_low = log_in_parts(x, 0.0)
     e, e_low = times_parts(e, e_low, a, 0.0)
@@ -328,9 +328,9 @@ def incomplete_beta_of(
     got = 0.0
     rest = 0.0
     if p < 1.0:
-        got, rest = beta_of_small(p, q, u, 0.0 if swapped else rough, whole, whole_low)
+        got, rest = beta_of_small(p, q, u, 0.0 if swapped and rough < 1e-6 else rough, whole, whole_low)
     elif q <= 1.0 and u > 0.7 and p * v < 0.8:
-        rest, got = beta_of_small(q, p, v, 0.0, whole, whole_low)
+        rest, got = beta_of_small(q, p, v, rough if rough > 1e-6 else 0.0, whole, whole_low)
     else:
         if q <= 1.0 and p >= 15.0 and v < (0.3 if p >= 20.0 else 0.2):
             got = beta_of_tail(p, q, v)

@@ -56,34 +56,24 @@ static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64
 }
 
 /* x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds. Halley's
-   steps in the logarithms of x and of the smaller one of p and q, from `start`, or if that is 0 from the first
-   two terms of the series. `small_beta_quantile` squares the error of its start. */
-static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 start)
+   steps in the logarithms of x and of the smaller one of p and q, from `start`. `small_beta_quantile` squares
+   the error of its start, so that q may cancel before it. `whole`: 0, or B(a, b). */
+static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 start, f64 whole, f64 whole_low)
 {
     const f64 lower = p <= q;
     const f64 small = lower ? p : q;
     f64 x = start;
-    if (!(x > 0.0 && x < 1.0)) {
-        x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + ag_betaln_f64(a, b)) / a);
-        const f64 second = (1.0 - b) / (1.0 + a) * x;
-        x = second > -0.5 ? x / (1.0 + second) : x;
-        x = x < 0.9 ? x : 0.5;
-    }
     if (x < 1e-290) {
         return x;
     }
     f64 low = 0.0;
     f64 high = 1.0;
-    f64 whole = 0.0;
-    f64 whole_low = 0.0;
-    if (a < 10.0 && b < 10.0) {
-        whole = ag_beta_of_moderate_f64(a, b, &whole_low);
-    }
     for (i32 _ = 0; _ < 80; _++) {
         const f64 factor = ag_beta_factor_of_f64(a, b, x, 1.0 - x, whole, whole_low);
+        const f64 quick = lower || (a < 0.7 && b * x < 0.7 && p > 1e-300 && q > 1e-05);
         f64 got_p = 0;
         f64 got_q = 0;
-        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, lower ? 1e-18 : 0.0, whole, whole_low, &got_q);
+        got_p = ag_incomplete_beta_of_f64(a, b, x, 1.0 - x, factor, quick ? 1e-18 : 0.0, whole, whole_low, &got_q);
         const f64 got = lower ? got_p : got_q;
         const f64 above = lower ? got > small : got < small;
         if (above) {
@@ -125,20 +115,68 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f6
     return a < 0.7 && b * x < 0.7 ? ag_small_beta_quantile_f64(a, b, p, p_low, x) : x;
 }
 
+/* x with I_x(a, b) about p, of the first two terms of the series in x; `log_beta` is log(B(a, b)). */
+INLINE f64 ag_start_of_series_f64(f64 a, f64 b, f64 p, f64 log_beta)
+{
+    const f64 x = ag_exp_f64((ag_log_f64(p) + (ag_log_f64(a) + log_beta)) / a);
+    const f64 second = (1.0 - b) / (1.0 + a) * x;
+    return second > -0.5 ? x / (1.0 + second) : x;
+}
+
+/* The start x, or 0.5 if it is above 0.9. */
+INLINE f64 ag_within_f64(f64 x)
+{
+    return x < 0.9 ? x : 0.5;
+}
+
 /* x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1. */
 static inline f64 ag_beta_inverse_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 q_low)
 {
-    f64 x = a > 1.0 && b > 1.0 ? ag_rough_beta_quantile_f64(a, b, p, q) : 0.0;
-    x = x < 1.0 ? x : 0.0;
-    const f64 y = x > 0.0 ? 1.0 - x : 0.0;
-    if (x > 0.0 && p > 0.001 && q > 0.001) {
-        return x <= 0.5 ? ag_beta_quantile_f64(a, b, p, p_low, q, x) : 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p,
-            y);
+    f64 whole = 0.0;
+    f64 whole_low = 0.0;
+    const f64 least = a < b ? a : b;
+    if (a < 10.0 && b < 10.0 && least > 1e-290) {
+        whole = ag_beta_of_moderate_f64(a, b, &whole_low);
     }
-    f64 half = 0;
-    f64 _rest = 0;
-    half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, 0.0, 0.0, &_rest);
-    return p <= half ? ag_beta_quantile_f64(a, b, p, p_low, q, x) : 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p, y);
+    else {
+        if (least <= 1.0) {
+            whole = ag_beta_by_powers_f64(least, a < b ? b : a);
+        }
+    }
+    f64 x = a > 1.0 && b > 1.0 ? ag_rough_beta_quantile_f64(a, b, p, q) : 0.0;
+    if (x > 0.0 && x < 1.0 && p > 0.001 && q > 0.001) {
+        if (x <= 0.5) {
+            return ag_beta_quantile_f64(a, b, p, p_low, q, x, whole, whole_low);
+        }
+        return 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p, 1.0 - x, whole, whole_low);
+    }
+    const f64 log_beta = whole > 0.0 ? ag_log_f64(whole) : ag_betaln_f64(a, b);
+    f64 y = x < 1.0 ? 1.0 - x : 0.0;
+    f64 upper = 0.0;
+    if (a > 1.0 && b > 1.0) {
+        f64 half = 0;
+        f64 _rest = 0;
+        half = ag_incomplete_beta_of_f64(a, b, 0.5, 0.5, 0.0, 0.0001, whole, whole_low, &_rest);
+        upper = p > half;
+        x = y > 0.0 && x > 0.0 ? x : ag_start_of_series_f64(a, b, p, log_beta);
+        y = y > 0.0 && y < 1.0 ? y : ag_start_of_series_f64(b, a, q, log_beta);
+    }
+    else {
+        if (b <= 1.0) {
+            x = ag_start_of_series_f64(a, b, p, log_beta);
+            upper = !(x <= 0.6);
+            y = upper ? ag_start_of_series_f64(b, a, q, log_beta) : 0.0;
+        }
+        else {
+            y = ag_start_of_series_f64(b, a, q, log_beta);
+            upper = y < 0.5;
+            x = upper ? 0.0 : ag_start_of_series_f64(a, b, p, log_beta);
+        }
+    }
+    if (upper) {
+        return 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p, ag_within_f64(y), whole, whole_low);
+    }
+    return ag_beta_quantile_f64(a, b, p, p_low, q, ag_within_f64(x), whole, whole_low);
 }
 
 /* The inverse of `betainc` by x, in at most 80 steps; within 8 ulp of the one of p. */

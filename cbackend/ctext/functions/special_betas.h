@@ -212,11 +212,10 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 whole
             return quick;
         }
     }
-    f64 p = 0;
     if (b >= 10.0) {
-        p = ag_beta_by_powers_f64(a, b);
-        quick = p > 0.0 ? pow_F(x, a) / (a * p) * (1.0 + a * total) : 1.0;
-        if (quick < 0.5 || (rough > 0.0 && p > 0.0)) {
+        whole = whole > 0.0 ? whole : ag_beta_by_powers_f64(a, b);
+        quick = whole > 0.0 ? pow_F(x, a) / (a * whole) * (1.0 + a * total) : 1.0;
+        if (quick < 0.5 || (rough > 0.0 && whole > 0.0)) {
             *second = 1.0 - quick;
             return quick;
         }
@@ -225,6 +224,7 @@ static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 rough, f64 whole
     f64 e_low = 0;
     e = ag_log_in_parts_f64(x, 0.0, &e_low);
     e = ag_times_parts_f64(e, e_low, a, 0.0, &e_low);
+    f64 p = 0;
     f64 p_low = 0;
     p = ag_log_beta_parts_f64(a, b, &p_low);
     e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
@@ -327,11 +327,11 @@ static inline f64 ag_incomplete_beta_of_f64(f64 a, f64 b, f64 x, f64 y, f64 give
     f64 got = 0.0;
     f64 rest = 0.0;
     if (p < 1.0) {
-        got = ag_beta_of_small_f64(p, q, u, swapped ? 0.0 : rough, whole, whole_low, &rest);
+        got = ag_beta_of_small_f64(p, q, u, swapped && rough < 1e-06 ? 0.0 : rough, whole, whole_low, &rest);
     }
     else {
         if (q <= 1.0 && u > 0.7 && p * v < 0.8) {
-            rest = ag_beta_of_small_f64(q, p, v, 0.0, whole, whole_low, &got);
+            rest = ag_beta_of_small_f64(q, p, v, rough > 1e-06 ? rough : 0.0, whole, whole_low, &got);
         }
         else {
             if (q <= 1.0 && p >= 15.0 && v < (p >= 20.0 ? 0.3 : 0.2)) {
