@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from ... import ops as T
 
 S: Any = T.special
@@ -44,6 +46,23 @@ def _exponential_integral(n: Any, x: Any) -> Any:
     for k in range(1, n):
         found = (T.exp(-T.as_tensor(x)) - x * found) / k
     return found
+
+
+def _hypergeometric(a: Any, b: Any, x: Any) -> Any:
+    known = {(2, 1): S.hyp2f1, (1, 1): S.hyp1f1, (1, 0): lambda a, x: (1 - x) ** -a, (0, 0): T.exp}
+    if (len(a), len(b)) not in known:
+        raise ValueError(f"from_sympy: hyper of {len(a)} and {len(b)} parameters; expected 2 and 1, 1 and 1, 1 and 0")
+    return known[len(a), len(b)](*a, *b, T.as_tensor(x))
+
+
+def _harmonic(n: Any, power: Any = 1) -> Any:
+    if isinstance(power, int) and power == 1:
+        return S.psi(T.as_tensor(n) + 1.0) + np.euler_gamma
+    return S.zeta(power, 1.0) - S.zeta(power, T.as_tensor(n) + 1.0)
+
+
+def _spherical(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda n, x: T.sqrt(math.pi / 2 / T.as_tensor(x)) * function(n + 0.5, x)
 
 
 def _nested(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -90,6 +109,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "li": lambda x: S.expi(T.log(x)), "Li": lambda x: S.expi(T.log(x)) - 1.0451637801174927848,
     "Shi": lambda x: (S.expi(x) + S.exp1(x)) / 2, "Chi": lambda x: (S.expi(x) - S.exp1(x)) / 2,
     "besselj": S.jv, "bessely": S.yv, "besseli": S.iv, "besselk": S.kv,
+    "jn": _spherical(S.jv), "yn": _spherical(S.yv), "hyper": _hypergeometric, "harmonic": _harmonic,
+    "hankel1": lambda n, x: S.jv(n, x) + 1j * S.yv(n, x), "hankel2": lambda n, x: S.jv(n, x) - 1j * S.yv(n, x),
+    "dirichlet_eta": lambda s: -T.expm1(math.log(2) * (1 - T.as_tensor(s))) * S.zeta(s, 1),
     "airyai": S.airyai, "airybi": S.airybi, "airyaiprime": S.airyaip, "airybiprime": S.airybip,
     "zeta": lambda s, a=1: S.zeta(s, a), "LambertW": _lambert, "elliptic_k": S.ellipk, "elliptic_e": S.ellipe,
     "Not": T.logical_not, "And": _and, "Or": _or, "Xor": _xor, "Nand": _negated(_and), "Nor": _negated(_or),

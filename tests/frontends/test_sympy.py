@@ -37,7 +37,9 @@ SPECIAL = [
     sympy.Sum(x**k / sympy.factorial(k), (k, 0, 12)), sympy.Product(x + k, (k, 1, 4)), sympy.Sum(y, (k, 1, 5)),
     sympy.Sum(k * j * x**j, (k, 1, 3), (j, 1, 2)), sympy.Product(1 / (k + x), (k, 2, 3)), sympy.Sum(x, (k, 1, 0)),
     sympy.Sum(sympy.Sum(x**k + j, (k, 1, 3)) * j, (j, 0, 3)), sympy.Sum((-1) ** k / k, (k, 1, 6)) * x,
-    sympy.cos(x) ** 2 + sympy.cos(x) * y,
+    sympy.cos(x) ** 2 + sympy.cos(x) * y, sympy.hyper([1, y], [3], x / 2), sympy.hyper([y], [3], x), sympy.yn(1, x),
+    sympy.hyper([y], [], x / 2), sympy.harmonic(x), sympy.harmonic(4 + x, 3), sympy.dirichlet_eta(y), sympy.jn(2, x),
+    sympy.hyper([], [], x),
 ]  # fmt: skip
 MATRICES = [
     sympy.Matrix([[x, 1], [y, x * y]]), sympy.Matrix([x, y, z]), sympy.Matrix([[x, 1], [y, 3]]).inv(),
