@@ -296,7 +296,8 @@ def difference(value: Any, form: Form, name: str, anything: bool = False) -> str
     kind, parts, *static = form
     given = _children(value, form)
     if given is None:
-        return f"{name}: expected {_article(kind)}, got {_kind_of(value)}"
+        fix = next((f"; use {r.fix}" for r in _registered.values() if r.kind is kind and r.fix), "")
+        return f"{name}: expected {_article(kind)}, got {_kind_of(value)}{fix}"
     if not is_named(form):
         if len(given) != len(parts):
             return f"{name}: expected {counted(len(parts), 'part')}, got {len(given)}"

@@ -1,7 +1,8 @@
 """The names of the array API standard 2025.12, and no others: `T.array_api`.
 
-They are the functions of `T` itself, which conforms with all its names; a program that uses this namespace needs
-nothing else.  Source: https://data-apis.org/array-api/2025.12.
+They are the functions of `T` itself, which conforms with all its names, but for one: `floor_divide` of infinities has
+the value that the standard prefers, the limit of floor(x1 / x2), where `T` and `//` have Python's, which the standard
+permits.  A program that uses this namespace needs nothing else.  Source: https://data-apis.org/array-api/2025.12.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from .core.namespace import T
+from .core.tensor import TensorVariable
+from .core.typing import TensorLike
 from .standard.info import __array_api_version__ as __array_api_version__
 from .standard.info import __array_namespace_info__ as __array_namespace_info__
 
@@ -31,6 +34,16 @@ _NAMES = [
     "sum", "var", "all", "any", "diff", "linalg", "fft",
 ]  # fmt: skip
 __all__ = [*_NAMES, "__array_api_version__", "__array_namespace_info__"]  # noqa: PLE0604  (names as text)
+
+
+def floor_divide(x1: TensorLike, x2: TensorLike, /) -> TensorVariable:
+    """Round x1 / x2 down; an infinite operand gives the limit: inf // 2 = inf, 1 // -inf = -0."""
+    found = T.floor_divide(x1, x2)
+    if found.type.kind != "f":
+        return found  # type: ignore[no-any-return]
+    infinite = T.logical_or(T.isinf(x1), T.isinf(x2))
+    limit = T.cast(T.true_div(x1, x2), found.dtype)
+    return T.where(infinite, limit, found)  # type: ignore[no-any-return]
 
 
 def __getattr__(name: str) -> Any:

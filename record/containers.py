@@ -18,6 +18,8 @@ class Registered(NamedTuple):
     unflatten: Callable[[Any, Any], Any]
     fixed: frozenset[str] = frozenset()
     """The names of parts that derivatives leave as they are, such as positions of elements."""
+    fix: str = ""
+    """What to write for a value of another class."""
 
 
 registered: dict[type, Registered] = {}

@@ -14,7 +14,7 @@ from .. import ops as T
 from ..control.scanned import require_unpacked
 from ..graph import Constant, Variable, leaves, toposort
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import describe, shown
+from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.tensor import TensorVariable
 from ..ops.elementwise.records import scalar_constant
 from ..ops.shapes.lengths import lengths_of
@@ -371,7 +371,8 @@ def _as_list(given: Any, role: str, what: str, takes_fixed: bool = False) -> lis
     paths = zip(places(form, role), several, strict=True)
     path, wrong = next(pair for pair in paths if not isinstance(pair[1], Variable))
     where = "" if path == role else f" for {path}"
-    raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {wrong!r}{where}")
+    got = f"{wrong!r}{where}{by_position(wrong)}"
+    raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {got}")
 
 
 def _like(given: Any, results: Sequence[Any]) -> Derivatives:

@@ -17,7 +17,7 @@ from ..graph import Variable, rebuild
 from ..graph.node import Apply
 from ..ops.control.composed import Composed, Derivative, Recomputed, composed
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import describe, shown
+from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.specify import conflict
@@ -75,7 +75,8 @@ def tensor_of(value: Any, what: str) -> Any:
     try:
         return as_tensor(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{what} is {shown(value)}; expected a variable, a number or an array") from None
+        expected = f"expected a variable, a number or an array{by_position(value)}"
+        raise TypeError(f"{what} is {shown(value)}; {expected}") from None
 
 
 def called(function: Any) -> str:

@@ -14,7 +14,7 @@ from ..graph import TensorType, Variable, leaves
 from ..graph.provenance import marking
 from ..ops.control.batching import carried
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import describe, shown
+from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.tensor import as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.random.draws import DrawState, state_after, states_of_examples
@@ -157,7 +157,8 @@ def _tensor(what: str, value: Any) -> Any:
     try:
         return as_tensor(value)
     except (TypeError, ValueError):
-        raise TypeError(f"vmap: {what} is {shown(value)}; expected a variable, a number or an array") from None
+        expected = f"expected a variable, a number or an array{by_position(value)}"
+        raise TypeError(f"vmap: {what} is {shown(value)}; {expected}") from None
 
 
 def _in_front(variable: Variable, axis: int, what: str) -> Any:

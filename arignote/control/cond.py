@@ -9,7 +9,7 @@ from .. import ops as T
 from ..graph import Constant, Variable, rebuild, toposort
 from ..graph.provenance import marking
 from ..ops.control.cond import chosen
-from ..ops.core.checks import describe, shown
+from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.promotion import result_type, weak_type
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
@@ -92,7 +92,8 @@ def _alike(path: str, a: Any, b: Any) -> tuple[Any, Any]:
         try:
             as_tensor(v)
         except (TypeError, ValueError):
-            raise TypeError(f"cond: {path} of {branch} is {shown(v)}; expected a variable or numbers") from None
+            expected = f"expected a variable or numbers{by_position(v)}"
+            raise TypeError(f"cond: {path} of {branch} is {shown(v)}; {expected}") from None
     kinds = [weak_type(v) or as_tensor(v).dtype for v in (a, b)]
     dtype = result_type(kinds)
     found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]

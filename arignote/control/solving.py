@@ -22,7 +22,7 @@ from ..ops.control.batching import carried
 from ..ops.control.composed import Composed, Derivative
 from ..ops.control.scan_ops import closed
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import describe, shown
+from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import lengths_of
@@ -180,7 +180,8 @@ def _floating(value: Any, what: str) -> Any:
     try:
         found = as_tensor(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{what} is {shown(value)}; expected a variable, a number or an array") from None
+        expected = f"expected a variable, a number or an array{by_position(value)}"
+        raise TypeError(f"{what} is {shown(value)}; {expected}") from None
     if found.type.kind in "iub" and not isinstance(value, Variable):
         found = T.cast(found, "float64")
     if found.type.kind != "f":

@@ -12,6 +12,7 @@ from ..calculus.differentiated import variables_of_derivatives
 from ..control.scanned import require_unpacked
 from ..graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
 from ..graph.walk import nodes_and_leaves
+from ..ops.core.checks import by_position
 from ..ops.core.interpret import default_updates
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import as_tensor, constant
@@ -391,7 +392,7 @@ def _unused(variables: list[Variable], arguments: Sequence[Form], used: set[Vari
 
 
 def _kind(value: Any) -> str:
-    return f"{type(value).__name__} {value!r}"[:80]
+    return f"{type(value).__name__} {value!r}"[:80] + by_position(value)
 
 
 def _line(value: Variable) -> str:

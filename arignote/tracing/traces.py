@@ -14,7 +14,7 @@ from ..function.function import function
 from ..graph import DTYPES, Variable
 from ..graph.provenance import SourceLine
 from ..ops.core.call_lengths import Length
-from ..ops.core.checks import shown
+from ..ops.core.checks import by_position, shown
 from ..ops.core.foreign import as_array
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt, type_of
@@ -476,6 +476,7 @@ class _Tracing:
             raise TypeError(
                 f"{self._name}: {paths(tree, 'output')[position]} is {shown(value)}; "
                 "expected variables, numbers, arrays, or lists, tuples, dicts and dataclasses of them"
+                f"{by_position(value)}"
             ) from None
 
 

@@ -33,6 +33,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def by_position(value: Any) -> str:
+    """Return the fix for a tensor with named axes where a variable must stand; empty for any other value."""
+    return "; use .variable, its value by position" if hasattr(type(value), "rename") and hasattr(value, "axes") else ""
+
+
 def is_masked(value: Any) -> bool:
     """Whether the value is a masked array.  `numpy.ma` is not imported to find out: it takes 17 ms, and where
     nobody has imported it there is no such array.

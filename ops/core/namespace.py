@@ -64,17 +64,38 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
     found = op_class(name)
     if found is not None:
         return found
-    owner = next((space for space, module in inner.items() if name in module.__all__), None)
-    instead = f"; it is T.{owner}.{name}" if owner else ""
-    if not owner and not name.startswith("_"):
-        table = import_module(".standard.instead", PACKAGE)
-        advice = {"linalg": table.LINALG, "special": table.SPECIAL}.get(space, table.INSTEAD).get(name)
-        instead = f"; use {advice}" if advice else ""
+    owner = next((f"{space}.{name}" for space, module in inner.items() if name in module.__all__), None)
     module = f"{PACKAGE}.{space}".rstrip(".")
-    if not instead and not name.startswith("_"):
-        known = sys.modules[module].__all__ if space else [each for each in vars(sys.modules[module]) if each[0] != "_"]
-        instead = meant(name, known)
+    table = _TABLES.get(space, "INSTEAD")
+    instead = f"; it is T.{owner}" if owner else "" if name.startswith("_") else _instead(name, table)
+    if not instead and name[:1] != "_":
+        instead = _instead_elsewhere(name, space, module)
     raise AttributeError(f"module {module!r} has no attribute {name!r}{instead}", name=name, obj=None)  # no guess
+
+
+_TABLES = {"linalg": "LINALG", "special": "SPECIAL", "sparse": "SPARSE"}
+
+
+def _instead(name: str, table: str) -> str:
+    """Return what to write in the place of a name of another library; empty if the table has no advice."""
+    advice = getattr(import_module(".standard.instead", PACKAGE), table).get(name)
+    return f"; use {advice}" if advice else ""
+
+
+def _instead_elsewhere(name: str, space: str, module: str) -> str:
+    """Return where else a name of an inner namespace is: in `T`, or in SciPy; else a name that is spelled nearly so."""
+    if not space:
+        return meant(name, [each for each in vars(sys.modules[module]) if each[0] != "_"])
+    if name in sys.modules[PACKAGE].__all__:
+        return f"; it is T.{name}"
+    call = import_module(".standard.scipy_names", PACKAGE).by_scipy(space, name)
+    return f"; use {call}" if call else meant(name, sys.modules[module].__all__)
+
+
+def no_attribute(value: object, name: str, table: str) -> AttributeError:
+    """The error for an attribute that a value lacks: what to write for a name of another library, or the nearest."""
+    instead = "" if name.startswith("_") else _instead(name, table) or meant(name, dir(type(value)))
+    return AttributeError(f"{type(value).__name__} has no attribute {name!r}{instead}")  # no guess
 
 
 def op_class(name: str) -> type[Op] | None:

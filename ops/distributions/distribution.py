@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ...graph import NoGradient
 from ..core.checks import describe, shown
-from ..core.namespace import T
+from ..core.namespace import T, no_attribute
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..random.draw_parameters import Size
@@ -53,7 +53,7 @@ class Distribution:
             setattr(self, key, found)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        raise no_attribute(self, name, "DISTRIBUTION")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{p}={getattr(self, p)}' for p in self.parameters)})"

@@ -59,6 +59,11 @@ class NamedTensor:
         """The length of each axis by its name: int64 scalars."""
         return dict(zip(self.axes, T.lengths_of(self.variable), strict=True))
 
+    def __getattr__(self, name: str) -> Any:
+        by_position = not name.startswith("_") and hasattr(TensorVariable, name)
+        instead = f"; x.variable.{name} goes by position" if by_position else meant(name, dir(NamedTensor))
+        raise AttributeError(f"NamedTensor has no attribute {name!r}{instead}")
+
     def astype(self, dtype: Any) -> NamedTensor:
         """Return the elements in another dtype."""
         return NamedTensor(self.variable.astype(dtype), self.axes)
@@ -299,6 +304,11 @@ class NamedTensor:
         return NamedTensor(_function(word)(self.variable), self.axes)
 
     def _reduced(self, what: str, axes: Sequence[str], options: Mapping[str, Any]) -> Any:
+        by_word = {"axis", "dim"} & options.keys()
+        if by_word:
+            word = min(by_word)
+            fix = f"name axes by position, as in x.{what}({self.axes[0]!r})"
+            raise TypeError(f"{what}: got {word}={shown(options[word])}; {fix}")
         if len(set(axes)) < len(axes):
             raise ValueError(f"{what}: an axis is given twice in {', '.join(axes)}")
         places = tuple(self.place(a, what) for a in axes) or tuple(range(self.ndim))

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...graph import Variable, dtype_name
 from ..core.checks import shown
-from ..core.namespace import T
+from ..core.namespace import T, no_attribute
 from ..core.shared import Container, SharedVariable
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, TensorLike
@@ -66,6 +66,9 @@ class RandomStream(ContinuousDraws, DiscreteDraws):
         """One for each draw made so far: a key and the number of calls, as uint64."""
         self._seed, self._source, self._is_shared, self._children = 0, self, False, 0
         self.seed(seed)
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(self, name, "STREAM")
 
     @property
     def shared(self) -> RandomStream:

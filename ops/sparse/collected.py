@@ -2,6 +2,9 @@
 
 # ruff: noqa: F403
 
+from typing import Any
+
+from ..core.namespace import missing as _missing
 from . import elementwise, making, parts, products, scipys, sparse_matrix, sums
 from .elementwise import *
 from .making import *
@@ -19,3 +22,7 @@ __all__ += parts.__all__
 __all__ += products.__all__
 __all__ += scipys.__all__
 __all__ += sums.__all__
+
+
+def __getattr__(name: str) -> Any:
+    return _missing(name, {}, "sparse")

@@ -21,7 +21,7 @@ from ...graph import Variable
 from ...record import lazy
 from ...record.containers import Registered, registered, with_operators
 from ..core.checks import shown
-from ..core.namespace import T
+from ..core.namespace import T, no_attribute
 from ..core.tensor import TensorVariable
 
 __all__ = ["SparseMatrix"]
@@ -65,6 +65,9 @@ class SparseMatrix:
         """The elements, the two parts of their places, and the lengths."""
 
     # --- properties
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(self, name, "SPARSE_MATRIX")
+
     @property
     def data(self) -> TensorVariable:
         """The elements that are stored, a vector; derivatives by it have the pattern of the matrix."""
@@ -299,7 +302,9 @@ def of_parts(format: str, parts: Any) -> Any:
     return SparseMatrix(format, values) if found is None else found
 
 
-registered[SparseMatrix] = Registered(SparseMatrix, _flattened, of_parts, frozenset((*COMPRESSED[1:], "row", "col")))
+registered[SparseMatrix] = Registered(
+    SparseMatrix, _flattened, of_parts, frozenset((*COMPRESSED[1:], "row", "col")), "scipy.sparse.csr_matrix(value)"
+)
 with_operators.add(SparseMatrix)
 
 

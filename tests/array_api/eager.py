@@ -184,7 +184,7 @@ linalg, fft = _Extension(T.linalg), _Extension(T.fft)
 
 
 def __getattr__(name):
-    found = getattr(T, name)
+    found = getattr(T.array_api if name in dir(T.array_api) else T, name)
     own = isinstance(found, (types.FunctionType, T.TensorOp))
     return _lifted(found) if own else found
 

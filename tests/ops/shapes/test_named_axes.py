@@ -134,6 +134,16 @@ def test_optimized_graphs_are_those_without_names():
     (lambda: bool(X), TypeError, "has no truth value"),
     (lambda: list(X), TypeError, "is not iterated over"),
     (lambda: X.expand(batch=3), ValueError, "has an axis 'batch' already"),
+    (lambda: ag.function([X], X.variable), TypeError, r"input 0 is NamedTensor .*; use \.variable, its value by"),
+    (lambda: ag.function([X.variable], X), TypeError, r"output 0 is NamedTensor .*; use \.variable, its value by"),
+    (lambda: ag.grad(X.variable.sum(), X), TypeError, r"wrt must be a variable.*; use \.variable, its value by"),
+    (lambda: ag.vmap(lambda r: r)(X), TypeError, r"argument 0 is named.*; use \.variable, its value by position"),
+    (lambda: ag.cond(X.variable[0, 0] > 0, lambda: X, lambda: X), TypeError, r"numbers; use \.variable"),
+    (lambda: ag.jit(lambda a: T.named(a + 1, "a"))(np.ones(2)), TypeError, r"of them; use \.variable"),
+    (lambda: X.reshape((-1,)), AttributeError, r"no attribute 'reshape'; x\.variable\.reshape goes by position"),
+    (lambda: X.sums, AttributeError, "no attribute 'sums'; did you mean 'sum'"),
+    (lambda: X.sum(axis="batch"), TypeError, r"sum: got axis='batch'; name axes by position, as in x\.sum\('batch'\)"),
+    (lambda: X.mean(dim="batch"), TypeError, r"mean: got dim='batch'; name axes by position"),
 ])  # fmt: skip
 def test_errors_show_the_names(wrong, kind, message):
     with pytest.raises(kind, match=message):

@@ -206,7 +206,8 @@ def test_errors_name_the_matrix_and_the_fix():
         ag.function([A], T.ones(7) @ A)(wrong)
     for given, words in [
         (a.tocsc(), r"A: its static data is the format csc \(A.tocsc\(\) converts\), expected the format csr"),
-        (dense(a), "A: expected a SparseMatrix, got"), (sp.dia_array(dense(a)), "A: expected a SparseMatrix"),
+        (dense(a), r"A: expected a SparseMatrix, got .*; use scipy\.sparse\.csr_matrix\(value\)"),
+        (sp.dia_array(dense(a)), "A: expected a SparseMatrix"),
     ]:  # fmt: skip
         with pytest.raises(TypeError, match=words):
             f(given, np.ones(5))
