@@ -33,7 +33,10 @@ static i64 prepare_taps(tap_pair *taps, const i32 *at, const i32 *next, i64 coun
     i32 wrong = plane > 0x7fffffff, any = 0, masked = 0;
     i32 *restrict first = taps->at[0], *restrict second = taps->at[1], *restrict from = taps->from;
     i32 *restrict listed = taps->listed;
-    for (i64 j = 0; j < count; j++) second[j] = next ? next[j] : -1;
+    if (next)
+        for (i64 j = 0; j < count; j++) second[j] = next[j];
+    else /* apart: a masked read of an address that is 0 is slow */
+        for (i64 j = 0; j < count; j++) second[j] = -1;
 #pragma omp simd reduction(| : wrong, any, masked)
     for (i64 j = 0; j < count; j++) {
         const i32 a = at[j], b = second[j];
@@ -60,6 +63,7 @@ static i64 prepare_taps(tap_pair *taps, const i32 *at, const i32 *next, i64 coun
 INLINE void read_taps(const tap_pair *taps, const T *x, T *restrict found)
 {
     if (taps->readable)
+#pragma GCC unroll 8
         for (i64 j = 0; j < taps->count; j++)
             *(two_numbers *)(found + 2 * j) = *(const two_numbers *)(x + taps->from[j]);
     for (i64 i = 0; i < taps->loose; i++) {
@@ -69,24 +73,25 @@ INLINE void read_taps(const tap_pair *taps, const T *x, T *restrict found)
     }
 }
 
-/* Add w * (first taps) + v * (second taps) to y; elements of -1 are 0. */
-INLINE void add_taps(const tap_pair *taps, const T *found, const T *w, const T *v, T *restrict y)
+/* Add w * (first taps) + v * (second taps) to y, or if `fresh` to 0; elements of -1 are 0. */
+INLINE void add_taps(const tap_pair *taps, const T *found, const T *w, const T *v, i64 fresh, T *restrict y)
 {
     const i32 *first = taps->at[0], *second = taps->at[1];
     if (!taps->masked)
 #pragma omp simd
-        for (i64 j = 0; j < taps->count; j++) y[j] = (y[j] + w[j] * found[2 * j]) + v[j] * found[2 * j + 1];
+        for (i64 j = 0; j < taps->count; j++)
+            y[j] = ((fresh ? 0 : y[j]) + w[j] * found[2 * j]) + v[j] * found[2 * j + 1];
     else if (v)
 #pragma omp simd
         for (i64 j = 0; j < taps->count; j++) {
             const T one = found[2 * j], other = found[2 * j + 1];
-            y[j] = (y[j] + w[j] * (first[j] < 0 ? 0 : one)) + v[j] * (second[j] < 0 ? 0 : other);
+            y[j] = ((fresh ? 0 : y[j]) + w[j] * (first[j] < 0 ? 0 : one)) + v[j] * (second[j] < 0 ? 0 : other);
         }
     else
 #pragma omp simd
         for (i64 j = 0; j < taps->count; j++) {
             const T one = found[2 * j];
-            y[j] += w[j] * (first[j] < 0 ? 0 : one);
+            y[j] = (fresh ? 0 : y[j]) + w[j] * (first[j] < 0 ? 0 : one);
         }
 }
 
@@ -161,10 +166,9 @@ static void gather_some(void *context, i64 index)
                 T *const y = work->y + c * work->places + place;
                 read_taps(&taps, x, found[0]);
                 if (is_more) read_taps(&more, x, found[1]);
-                if (k == 0)
-                    for (i64 j = 0; j < taps.count; j++) y[j] = 0;
-                add_taps(&taps, found[0], w, v, y);
-                if (is_more) add_taps(&more, found[1], w + 2 * work->places, last, y);
+                if (k == 0) add_taps(&taps, found[0], w, v, 1, y);
+                else add_taps(&taps, found[0], w, v, 0, y);
+                if (is_more) add_taps(&more, found[1], w + 2 * work->places, last, 0, y);
             }
         }
 }
