@@ -14,6 +14,10 @@ from .draw_parameters import Size, draw_lengths, probability, real_parameters, s
 from .fractions import open_uniform
 
 
+COLORED = 10**9
+"""NumPy's limit for the elements of a color: beyond it a search takes long, and probabilities lose digits."""
+
+
 class DiscreteDraws:
     """The methods of `RandomStream` for discrete distributions; arguments are those of NumPy's `Generator`.
 
@@ -61,9 +65,10 @@ class DiscreteDraws:
     def hypergeometric(
         self, ngood: Any, nbad: Any, nsample: Any, size: Size = None
     ) -> TensorVariable:
-        """How many of `nsample` are good, drawn without replacement from `ngood` and `nbad`."""
-        good = self._count("hypergeometric: ngood", ngood)
-        bad, sample = self._count("hypergeometric: nbad", nbad), self._count("hypergeometric: nsample", nsample)
+        """How many of `nsample` are good, drawn without replacement from `ngood` and `nbad`, each less than 10**9."""
+        good = _fewer(self._count("hypergeometric: ngood", ngood), "hypergeometric: ngood", COLORED)
+        bad = _fewer(self._count("hypergeometric: nbad", nbad), "hypergeometric: nbad", COLORED)
+        sample = self._count("hypergeometric: nsample", nsample)
         sample = checked(sample, sample <= good + bad, "hypergeometric: nsample must be at most ngood + nbad")
         lengths, (good, bad, sample) = sized(size, (good, bad, sample))
         u = open_uniform(self, lengths, "float64")
@@ -111,10 +116,14 @@ class DiscreteDraws:
         return T.stack(found, axis=-1)
 
     def multivariate_hypergeometric(self, colors: Any, nsample: Any, size: Size = None) -> TensorVariable:
-        """How many of each color are in a sample drawn without replacement; the last axis has a known length."""
+        """How many of each color are in a sample drawn without replacement; the last axis has a known length.
+
+        There are less than 10**9 elements in all.
+        """
         counts = as_tensor(colors)
         k = _known("multivariate_hypergeometric: colors", counts)
-        left, rest = as_tensor(nsample), T.sum(counts, axis=-1)
+        whole = _fewer(T.sum(counts, axis=-1), "multivariate_hypergeometric: the sum of colors", COLORED)
+        left, rest = as_tensor(nsample), whole
         outer = draw_lengths(size, (left, rest)) if size is None else draw_lengths(size, ())
         found = []
         for j in range(k - 1):
@@ -124,6 +133,11 @@ class DiscreteDraws:
             left = left - drawn
         found.append(T.broadcast_to(left, outer) if left.ndim < len(outer) else left)
         return T.stack(found, axis=-1)
+
+
+def _fewer(x: TensorVariable, what: str, limit: int) -> TensorVariable:
+    """The counts x.  Raises ValueError for one that reaches the limit."""
+    return checked(x, T.lt(x, limit), f"{what} must be less than {limit}", of=x)
 
 
 def _known(what: str, x: TensorVariable) -> int:
