@@ -13,7 +13,6 @@ from .continuous import positive
 from .draw_parameters import Size, draw_lengths, probability, real_parameters, sized
 from .fractions import open_uniform
 
-
 COLORED = 10**9
 """NumPy's limit for the elements of a color: beyond it a search takes long, and probabilities lose digits."""
 

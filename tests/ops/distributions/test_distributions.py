@@ -198,7 +198,7 @@ def test_bad_parameters_are_refused():
         (lambda: rng.hypergeometric(2, 2, 5), "nsample must be at most ngood"),
         (lambda: rng.hypergeometric(10**9, 5, 3), "ngood must be less than 1000000000"),
         (lambda: rng.hypergeometric(5, 10**9, 3), "nbad must be less than 1000000000"),
-        (lambda: rng.multivariate_hypergeometric(np.array([10**9 - 1, 1]), 3), "the sum of colors must be less than 10"),
+        (lambda: rng.multivariate_hypergeometric(np.array([10**9 - 1, 1]), 3), "the sum of colors must be less"),
         (lambda: rng.multinomial(3, T.vector("p")), "a last axis of known length"),
         (lambda: rng.multivariate_normal([0.0], [[1.0]], method="qr"), 'method is "cholesky" or "eigh", got \'qr\''),
         (lambda: rng.dirichlet(1.0), "alpha must have an axis"),
