@@ -19,7 +19,7 @@ class Registered(NamedTuple):
     fixed: frozenset[str] = frozenset()
     """The names of parts that derivatives leave as they are, such as positions of elements."""
     fix: str = ""
-    """What to write for a value of another class."""
+    """The fix for a value of another class, in messages."""
 
 
 registered: dict[type, Registered] = {}
