@@ -63,7 +63,6 @@ static i64 prepare_taps(tap_pair *taps, const i32 *at, const i32 *next, i64 coun
 INLINE void read_taps(const tap_pair *taps, const T *x, T *restrict found)
 {
     if (taps->readable)
-#pragma GCC unroll 8
         for (i64 j = 0; j < taps->count; j++)
             *(two_numbers *)(found + 2 * j) = *(const two_numbers *)(x + taps->from[j]);
     for (i64 i = 0; i < taps->loose; i++) {
@@ -166,8 +165,7 @@ static void gather_some(void *context, i64 index)
                 T *const y = work->y + c * work->places + place;
                 read_taps(&taps, x, found[0]);
                 if (is_more) read_taps(&more, x, found[1]);
-                if (k == 0) add_taps(&taps, found[0], w, v, 1, y);
-                else add_taps(&taps, found[0], w, v, 0, y);
+                add_taps(&taps, found[0], w, v, k == 0, y);
                 if (is_more) add_taps(&more, found[1], w + 2 * work->places, last, 0, y);
             }
         }
