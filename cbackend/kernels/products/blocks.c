@@ -19,7 +19,7 @@
 
 enum { WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
 enum { ROWS_AHEAD = 4 };    /* rows of b that are prefetched before they are packed */
-enum { ROUND = 4 * DEPTH };               /* work between checks for Ctrl-C: some 10 ms per task */
+enum { ROUND = 4 * DEPTH }; /* work between checks for Ctrl-C: some 10 ms per task */
 enum {
     ALONE = 1 << 20,
     TASK = 1 << 21,
