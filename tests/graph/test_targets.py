@@ -108,6 +108,7 @@ BOUNDS = {
     "optdb/rules/elementwise/stability.py": {"_COEFFICIENTS"},
     "ops/control/scan_ops.py": {"ENDLESS"},
     "ops/random/generator_states.py": {"PCG64_WORDS", "_MASK"},
+    "ops/random/discrete.py": {"COLORED"},
     "ops/reductions/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
     "ops/linalg/matrix_functions.py": {"_ERROR_13", "_NEAR_1", "_NODES", "_PADE_13", "_THETA_13"},
     "ops/elementwise/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},

@@ -1,4 +1,4 @@
-"""What programs do with lists that change by values: items, slices, methods, `+`, bisect and `zip(*x)`."""
+"""Operations of lists that change by values: items, slices, methods, `+`, bisect and `zip(*x)`."""
 
 from __future__ import annotations
 

@@ -216,10 +216,10 @@ def test_batches_of_little_products_have_one_result_in_any_layout_and_batch(dtyp
     every = f(a, b, bias)
     np.testing.assert_allclose(every[0], a @ b, rtol=1e-4 if dtype == "float32" else 1e-11, atol=1e-5)
     np.testing.assert_array_equal(every[1], np.maximum(every[0] + bias, 0))
-    turned = a.swapaxes(2, 3).copy().swapaxes(2, 3)
+    transposed = a.swapaxes(2, 3).copy().swapaxes(2, 3)
     backwards = b[:, ::-1].copy()[:, ::-1]
     for left, right, added, part in (
-        (turned, b, bias, np.s_[:]), (a, backwards, bias, np.s_[:]), (a[:, 5:8], b[:, 5:8], bias[:, 5:8], np.s_[:, 5:8])
+        (transposed, b, bias, np.s_[:]), (a, backwards, bias, np.s_[:]), (a[:, 5:8], b[:, 5:8], bias[:, 5:8], np.s_[:, 5:8])
     ):  # fmt: skip
         for found, expected in zip(f(left, right, added), every, strict=True):
             assert found.tobytes() == expected[part].tobytes()
