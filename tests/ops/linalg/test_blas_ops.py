@@ -218,9 +218,9 @@ def test_batches_of_little_products_have_one_result_in_any_layout_and_batch(dtyp
     np.testing.assert_array_equal(every[1], np.maximum(every[0] + bias, 0))
     transposed = a.swapaxes(2, 3).copy().swapaxes(2, 3)
     backwards = b[:, ::-1].copy()[:, ::-1]
-    for left, right, added, part in (
-        (transposed, b, bias, np.s_[:]), (a, backwards, bias, np.s_[:]), (a[:, 5:8], b[:, 5:8], bias[:, 5:8], np.s_[:, 5:8])
-    ):  # fmt: skip
+    few = np.s_[:, 5:8]
+    cases = [(transposed, b, bias, np.s_[:]), (a, backwards, bias, np.s_[:]), (a[few], b[few], bias[few], few)]
+    for left, right, added, part in cases:
         for found, expected in zip(f(left, right, added), every, strict=True):
             assert found.tobytes() == expected[part].tobytes()
     for found, expected in zip(f(a[:, :1], b, bias), f(np.repeat(a[:, :1], 700, 1), b, bias), strict=True):
