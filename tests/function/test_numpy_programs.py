@@ -224,10 +224,11 @@ def changes_shape(x):
     return x
 
 
-def inserts(x):
+def removes(x):
     out = []
     while x.sum() > 1:
-        out.insert(0, x[0])
+        out.append(x[0])
+        out.remove(x[0])
         x = x * 0.5
     return out
 
@@ -247,7 +248,7 @@ def two_forms(x):
     "f, error, message",
     [
         (changes_rank, TypeError, r"the variable 'y' is .* arrays keep their rank in a loop"),
-        (inserts, TypeError, r"a list of float64 that changes by values has no insert\(\); it takes append"),
+        (removes, TypeError, r"a list of float64 that changes by values has no remove\(\); it takes append"),
         (one_of_two, TypeError, "the conditional expression is one of two arrays, .* write to a copy"),
         (two_forms, TypeError, "the result is (None in one|.* and None in the)"),
     ],

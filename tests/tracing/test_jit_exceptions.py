@@ -411,7 +411,7 @@ def test_errors_in_loops_are_those_of_python(program):
                     lambda x: np.append(x, 7.0), lambda x: np.append(x, 0.25)):  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert outcome(f, changed(LONG)) == outcome(program, changed(LONG))
+            assert outcome(f, changed(LONG.copy())) == outcome(program, changed(LONG.copy()))
 
 
 def test_a_gradient_raises_the_error_of_its_function():
