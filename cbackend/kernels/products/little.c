@@ -119,10 +119,10 @@ LITTLE_KERNEL(multiply_column, multiply_column_one)
     INLINE void name##_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
     { \
         (void)m, (void)n, (void)k, (void)a1, (void)b0; \
-        _Pragma("GCC unroll 4") for (int i = 0; i < length; i++) \
+        _Pragma("GCC unroll 4") for (int i = 0; i < (length); i++) \
         { \
             REAL sum = 0; \
-            _Pragma("GCC unroll 4") for (int p = 0; p < length; p++) sum += a[i * a0 + p] * b[p]; \
+            _Pragma("GCC unroll 4") for (int p = 0; p < (length); p++) sum += a[i * a0 + p] * b[p]; \
             c[i * c0] = sum; \
         } \
     } \
