@@ -142,7 +142,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def process_state(tmp_path_factory: pytest.TempPathFactory) -> ProcessState:
     """Fixture of all tests; temporary files go into a folder of this process."""
     tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
-    for name in ("special.functions", "sparse.scipys"):  # they register functions and classes when a test first needs them
+    for name in ("special.functions", "sparse.scipys"):  # they register what they have when a test first needs them
         importlib.import_module(f"arignote.ops.{name}")
     return ProcessState()
 
