@@ -400,7 +400,7 @@ class Database:
 
     # --- checks
     def _label(self) -> str:
-        return f"{type(self).__name__} {self.name}".rstrip()
+        return f"{type(self).__name__} {self.name}" if self.name else type(self).__name__
 
     def _own(self, name: str) -> Member:
         if name not in self._members:
