@@ -62,11 +62,7 @@ def _compiled(f: Function) -> str:
 
 def _kernels(program: Any) -> str:
     """The number of kernels, those of bodies too, and what the first compute."""
-    found, stack = [], [program]
-    while stack:
-        current = stack.pop()
-        found += current.kernels
-        stack += current.bodies
+    found = [kernel for part in program.all_parts for kernel in part.kernels]
     names = [kernel.title for kernel in found[:SHOWN]]
     more = ["..."] if len(found) > SHOWN else []
     return f"{len(found)}" + (f": {'; '.join([*names, *more])}" if found else "; BLAS, copies and views alone")

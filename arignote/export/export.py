@@ -104,7 +104,7 @@ def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:
 def _without_c(program: Program) -> dict[str, Op]:
     """Return the ops that only Python runs, with the user's lines."""
     found: dict[str, Op] = {}
-    for part in (program, *program.bodies):
+    for part in program.all_parts:
         sites = {step.site for step in part.steps if _needs_python(step)}
         nodes = [site.node for number, site in enumerate(part.sites) if number in sites]
         found |= {f"{node.op.name}{f' ({node.origin[0]})' if node.origin else ''}": node.op for node in nodes}

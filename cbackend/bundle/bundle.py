@@ -32,11 +32,11 @@ from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
-from ..kernels import OF_ALL_DTYPES, KernelSpec, uncovered
+from ..kernels import OF_ALL_DTYPES, uncovered
 from ..kernels.headers import CHOSEN, TABLES, chosen_macro
-from ..program.calls import spec_of
+from ..program.calls import table_kernels
 from ..program.outcome import Outcome
-from ..program.program import Call, Program
+from ..program.program import Program
 from ..runtime.sources import BYTES, MEMBERS, core_source, libraries, product_source, solver_source
 from .makefile import makefile
 
@@ -71,16 +71,6 @@ _SENTENCES = {
 }
 
 
-def _called(program: Program) -> set[KernelSpec]:
-    """Return the kernels of the runtime's tables that a program and its bodies call."""
-    found, parts = set(), [program]
-    while parts:
-        part = parts.pop()
-        parts += part.bodies
-        found |= {spec for step in part.steps if isinstance(step, Call) and (spec := spec_of(step)) and spec.table}
-    return found
-
-
 @record(eq=False)
 class Bundle:
     """A program and the contents of its files.  `name`: a C identifier; `shared`: the values of shared variables."""
@@ -99,11 +89,12 @@ class Bundle:
         found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
         found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
         found["ag_runtime.c"] = self._runtime()
-        chosen = [f"#define {macro}\n" for macro in (CHOSEN, *sorted(map(chosen_macro, _called(self.program))))]
+        called = sorted({chosen_macro(spec) for spec in table_kernels(self.program)})
+        chosen = "".join(f"#define {macro}\n" for macro in (CHOSEN, *called))
         for name in uncovered(self.interface.products):
             place = "_".join(libraries()[name])
             renamed = f"#define ag_blas_install ag_install_products_{place}\n"
-            found[f"ag_products_{place}.c"] = renamed + "".join(chosen) + product_source(name)
+            found[f"ag_products_{place}.c"] = renamed + chosen + product_source(name)
         for dtype in self.interface.solvers:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)

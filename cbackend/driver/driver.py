@@ -27,7 +27,7 @@ from ..kernels import user_function_of
 from ..program import program as prog
 from ..program.accounts import memory_at, moment_of, whole_call
 from ..program.buffers import lives_of
-from ..program.calls import spec_of
+from ..program.calls import table_kernels
 from ..program.outcome import Outcome
 from . import arena, undo
 from .body_calls import body_name
@@ -60,7 +60,7 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
     called = driver_helpers(name for d in drivers for name in d.helpers)
-    declared = declarations(types=False, tables=_calls_tables(program))
+    declared = declarations(types=False, tables=any(table_kernels(program)))
     before, behind = in_units(program.kernels, declared, f"{folds}\n{called}\n{driver}")
     page = Page(_launching_sites(program))
     page.add(head.text())
@@ -75,20 +75,11 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
 
 def _users(program: prog.Program) -> Iterator[str]:
     """Yield the functions of users' ops that a program and its bodies call."""
-    parts = [program]
-    while parts:
-        part = parts.pop()
-        parts += part.bodies
+    for part in program.all_parts:
         for step in part.steps:
             called = user_function_of(step.function) if isinstance(step, prog.Call) else None
             if called is not None:
                 yield _user_calls.user_function(called, f"{int(Outcome.USER)} /* USER */")
-
-
-def _calls_tables(program: prog.Program) -> bool:
-    """Whether a program or a body of it calls a kernel in a table of the runtime."""
-    specs = (spec_of(step) for step in program.steps if isinstance(step, prog.Call))
-    return any(spec and spec.table for spec in specs) or any(map(_calls_tables, program.bodies))
 
 
 def _launching_sites(program: prog.Program) -> dict[str, list[int]]:

@@ -36,6 +36,8 @@ from . import (
 
 NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n#pragma once\n"
 WIDTH = 118
+CHOSEN = "AG_CHOSEN"
+"""The macro of a unit that has some of its kernels alone: those with a macro of their own."""
 
 
 TABLES = {
@@ -106,10 +108,6 @@ def _comment(about: str, indent: str = "") -> str:
     more = f"{indent}   "
     lines = wrap(f"/* {about} */", WIDTH, initial_indent=indent, subsequent_indent=more, break_on_hyphens=False)
     return "\n".join(lines) + "\n"
-
-
-CHOSEN = "AG_CHOSEN"
-"""The macro of a unit that has some of its kernels alone: those with a macro of their own."""
 
 
 def chosen_macro(spec: KernelSpec) -> str:

@@ -23,7 +23,7 @@ from ..kernels import (
     Work,
     spec_named,
 )
-from .program import After, Argument, Array, Call, Inner, Number, Stages, Vector
+from .program import After, Argument, Array, Call, Inner, Number, Program, Stages, Vector
 
 FORMS: Mapping[str, tuple[type, ...]] = {
     QUANTITY: (int, str), QUANTITIES: (Vector,), VECTOR: (Vector,), ARRAY: (Array,), NUMBER: (Number, Array),
@@ -124,6 +124,12 @@ def effects_of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
 def spec_of(step: Call) -> KernelSpec | None:
     """Return the spec of a call; None for a generated kernel."""
     return None if step.kernel else spec_named(step.function)
+
+
+def table_kernels(program: Program) -> Iterator[KernelSpec]:
+    """Yield the kernel of each call by a table of the runtime, in a program and its bodies."""
+    calls = (step for part in program.all_parts for step in part.steps if isinstance(step, Call))
+    return (spec for spec in map(spec_of, calls) if spec is not None and spec.table)
 
 
 def values(function: str, arguments: Sequence[Argument]) -> SimpleNamespace:

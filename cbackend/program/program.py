@@ -412,9 +412,19 @@ class Program:
         return [*self.sites, None, *(site for body in self.bodies for site in body.all_sites)]
 
     @property
+    def all_parts(self) -> list[Program]:
+        """The program, and then its bodies, each before its own."""
+        found: list[Program] = []
+        stack = [self]
+        while stack:
+            found.append(stack.pop())
+            stack += reversed(found[-1].bodies)
+        return found
+
+    @property
     def calls_back(self) -> bool:
         """Whether the program or one of its bodies calls Python."""
-        return any(isinstance(step, Host) for step in self.steps) or any(body.calls_back for body in self.bodies)
+        return any(isinstance(step, Host) for part in self.all_parts for step in part.steps)
 
     def body_base(self, base: int, number: int) -> int:
         """The number of the first node of a body, where that of the program is `base`."""

@@ -39,18 +39,8 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                     for (i64 line = 0; line < lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
                 i64 c = 0;
 #pragma GCC unroll 1
-                for (i64 left = channels; left > 0; left--, c += between, w += at->width) {
-                    vector right[TILE_VECTORS];
-#pragma GCC unroll 4
-                    for (int v = 0; v < vectors; v++) {
-                        right[v] = *(const unaligned *)(w + v * LANES);
-                        KEEP(right[v]);
-                    }
-#pragma GCC unroll 8
-                    for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-                        for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + c, right[v]);
-                }
+                for (i64 left = channels; left > 0; left--, c += between, w += at->width)
+                    add_channel(columns, vectors, from, c, w, sums);
             }
     }
 }
@@ -99,20 +89,8 @@ INLINE void sum_listed(const int columns, const int vectors, const ag_convolutio
 #pragma GCC unroll 8
             for (int p = 0; p < columns; p++) from[p] = at->x + place + p * at->step;
 #pragma GCC unroll 1
-            for (i64 c = 0; c < channels; c++, w += at->width) {
-                const i64 offset = at->offsets[c];
-                vector right_side[TILE_VECTORS];
-#pragma GCC unroll 4
-                for (int v = 0; v < vectors; v++) {
-                    right_side[v] = *(const unaligned *)(w + v * LANES);
-                    KEEP(right_side[v]);
-                }
-#pragma GCC unroll 8
-                for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-                    for (int v = 0; v < vectors; v++)
-                        sums[p][v] = plus_product(sums[p][v], from[p] + offset, right_side[v]);
-            }
+            for (i64 c = 0; c < channels; c++, w += at->width)
+                add_channel(columns, vectors, from, at->offsets[c], w, sums);
         }
 }
 

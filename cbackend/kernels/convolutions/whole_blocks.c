@@ -111,6 +111,22 @@ static const i64 *find_taps(const ag_convolution *of, i64 *taps)
     return taps;
 }
 
+/* sums += the number of each column at an offset times a row of weights. */
+INLINE void add_channel(const int columns, const int vectors, const REAL *const *from, i64 offset, const REAL *w,
+                        vector sums[][TILE_VECTORS])
+{
+    vector right[TILE_VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        right[v] = *(const unaligned *)(w + v * LANES);
+        KEEP(right[v]);
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + offset, right[v]);
+}
+
 /* sums += the numbers of whole windows times the rows of weights, in one loop. */
 INLINE void sum_taps(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
                      vector sums[][TILE_VECTORS])
@@ -119,18 +135,8 @@ INLINE void sum_taps(const int columns, const int vectors, const ag_convolution 
     const i64 *tap = at->taps;
     find_columns(columns, of, at, 0, 0, from);
 #pragma GCC unroll 1
-    for (i64 left = of->channels * of->kernel[0] * of->kernel[1]; left > 0; left--, tap++, w += at->width) {
-        vector right[TILE_VECTORS];
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) {
-            right[v] = *(const unaligned *)(w + v * LANES);
-            KEEP(right[v]);
-        }
-#pragma GCC unroll 8
-        for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-            for (int v = 0; v < vectors; v++) sums[p][v] = plus_product(sums[p][v], from[p] + *tap, right[v]);
-    }
+    for (i64 left = of->channels * of->kernel[0] * of->kernel[1]; left > 0; left--, tap++, w += at->width)
+        add_channel(columns, vectors, from, *tap, w, sums);
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
