@@ -245,6 +245,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     modules = {item.module for item in session.items if isinstance(item, pytest.Function)}
     STATES.update((g, g.bit_generator.state) for module in modules for g in _generators(module))
+    hypothesis.given(hypothesis.strategies.none())(lambda _: None)()  # its generator is registered unfrozen
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
