@@ -289,6 +289,7 @@ class _Choice:
         firsts, seconds = [p[0] for p in self.pairs], [p[1] for p in self.pairs]
         if all(v.ndim == 0 for v in (*firsts, *seconds)) and _is_cheap(one, firsts) and _is_cheap(other, seconds):
             return [T.switch(self.test, a, b) for a, b in self.pairs]
+        self.trace.graphs += 2
         outside: dict[Variable, Variable] = {}
         inner = [one.inner(firsts, outside), other.inner(seconds, outside)]
         results = list(chosen(self.test, list(outside.values()), list(outside), *inner))

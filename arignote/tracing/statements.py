@@ -3,7 +3,7 @@
     if_, choice, and_, or_, not_, has_items branches.py
     plus, spliced                           growing/methods.py
     compare, compared                       builtins/comparisons.py
-    for_, while_, items, kept, listed       loops.py
+    for_, while_, items, kept, listed       looping/loops.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
     raise_if, fail, require                 raising.py
@@ -34,7 +34,7 @@ from .growing import methods
 from .growing.changes import Changed
 from .growing.lists import grown_of
 from .growing.methods import plus, spliced
-from .loops import for_, items, kept, listed, while_
+from .looping.loops import for_, items, kept, listed, while_
 from .raising import fail, raise_if, require
 from .saved import LISTS, line
 from .undefined import Undefined, defined

@@ -188,8 +188,6 @@ class _Versions:
         """Note what a node reads and writes; return whether a loop over elements can have it."""
         op = unmarked(node.op)
         vectors = [i for i in node.inputs if i.ndim]
-        if any(isinstance(i, Constant) for i in vectors):
-            return False
         if isinstance(op, AssumeEqual):
             self._same.update((o, self._same.get(i, i)) for o, i in zip(node.outputs, node.inputs, strict=False))
             return self._computed.isdisjoint(vectors)
@@ -398,13 +396,12 @@ def _is_of_vectors(node: Apply) -> bool:
     if isinstance(op, DimShuffle):
         return ranks == {0} and node.out.ndim <= 1
     if isinstance(op, Dot):
-        return ranks == {1} and node.out.dtype in _ADDED and not any(isinstance(i, Constant) for i in node.inputs)
+        return ranks == {1} and node.out.dtype in _ADDED
     if isinstance(op, SumTo):
         return ranks == {1} and node.out.dtype in _ADDED
     if isinstance(op, Reduce):
         return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
-    whole = any(i.ndim and isinstance(i, Constant) for i in node.inputs)
-    return isinstance(op, Pointwise) and node.out.ndim <= 1 and not whole
+    return isinstance(op, Pointwise) and node.out.ndim <= 1
 
 
 _OF_VECTORS = (IncSubtensor, AdvancedIncSubtensor, AdvancedSubtensor)
@@ -419,7 +416,10 @@ _ADDED = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 
 
 def with_numbers_outside(graph: FunctionGraph) -> FunctionGraph:
-    """Return the graph with floats of such loops' bodies as inputs of the loops: C is then the same for all numbers."""
+    """Return the graph with arrays and floats of such loops' bodies as inputs of the loops.
+
+    C is then the same for all of these numbers.
+    """
     loops = {op for op in graph.ops if isinstance(unmarked(op), Scan) and in_place_order(unmarked(op)) is not None}
     if not loops:
         return graph
@@ -431,7 +431,7 @@ def with_numbers_outside(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _opened(node: Apply) -> tuple[Apply, list[Constant]]:
-    """Return a loop or a choice with the floats of its bodies as further operands."""
+    """Return a loop or a choice with the arrays and floats of its bodies as further operands."""
     op = unmarked(node.op)
     found: dict[Constant, Variable] = {}
     if isinstance(op, Scan):
@@ -458,11 +458,11 @@ def _over_own_leaves(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _body_opened(graph: FunctionGraph, found: dict[Constant, Variable]) -> list[Variable]:
-    """Return the outputs of a body over leaves for its floats, which `found` learns."""
+    """Return the outputs of a body over leaves for its arrays and floats, which `found` learns."""
     known: dict[Variable, Variable] = {}
 
     def leaf(v: Variable) -> Variable:
-        if isinstance(v, Constant) and not v.ndim and v.type.kind in "fc" and v not in known:
+        if isinstance(v, Constant) and (v.ndim or v.type.kind in "fc") and v not in known:
             known[v] = found.setdefault(v, TensorVariable(v.type))
         return known.get(v, v)
 

@@ -114,6 +114,9 @@ class Trace:
     grows      whether any list changes by values
     unrolls    whether loops that change lists are traced step by step where their number of steps is known
     may_unroll whether there was such a loop
+    graphs     the number of graphs of loops and branches so far
+    rolled     the codes of bodies of loops that have too many of these for steps one by one
+    loop       the loop whose body is traced, see tracing/looping
     checkpoint the number of steps of a loop between states that its derivative keeps, "sqrt", or None for all states
     """
 
@@ -155,6 +158,9 @@ class Trace:
         self.grows: bool = False
         self.unrolls: bool = False
         self.may_unroll: bool = False
+        self.graphs: int = 0
+        self.rolled: set[Any] = set()
+        self.loop: Any = None
         self.crossed: list[BaseException] = []
         self.catches: list[Any] = []
         self._tokens: list[Token[Trace | None]] = []

@@ -21,7 +21,7 @@ from .kinds import kind_of
 from .lists import DOES, Grown, grown_of
 from .rooms import rooms_now
 
-loops: Any = lazy.module("...loops", __name__)
+loops: Any = lazy.module("...looping.loops", __name__)
 
 
 def get(x: Grown, key: Any) -> Any:

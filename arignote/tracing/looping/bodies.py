@@ -1,244 +1,47 @@
-"""Loops of a traced function: a few constant steps one by one, all others as one `scan` or `while_loop`.
+"""The body of a loop as a graph: it is traced until its states no longer change.
 
-The body is traced until its states settle: the first time with the values before the loop, to see what it changes; then
-with symbolic states for what it changes, in dtypes that hold the values before and after a step.  States are the
-names that the body assigns and that are read later, and the arrays that it writes to.
+The first trace has the values before the loop, and shows what the body changes.  The next ones have symbolic states for
+that, in dtypes that hold the values before and after a step.  States are the names that the body assigns and that are
+read later, and the arrays that it writes to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from .. import ops as T
-from ..control.bodies import moved_inside
-from ..control.segments import every, segmented
-from ..graph import Older, TensorType, Variable, rebuild
-from ..graph.provenance import marking
-from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
-from ..ops.control.while_ops import While
-from ..ops.core.checks import shown
-from ..ops.core.tensor import TensorVariable, as_tensor
-from ..ops.core.traced import WIDE, adopt, keep_class
-from ..ops.core.tracing import Trace, comparing, current
-from ..ops.shapes.lengths import known_length
-from ..ops.shapes.stored import base_of, now
-from ..tree import flat, unflat
-from .branches import _called, _now, decided, if_, truth
-from .growing.changes import passes_on, refused, require_one_list
-from .growing.kinds import kind_of
-from .growing.lists import grown_of
-from .growing.methods import append
-from .growing.rooms import in_steps, rooms_now
-from .growing.wanted import Wanted, attempts, renew
-from .integers import left_now
-from .intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
-from .iterables import Steps, counted_from, steps_of
-from .saved import Saved, is_value, line
-from .undefined import Undefined
+from ... import ops as T
+from ...control.bodies import moved_inside
+from ...control.segments import every, segmented
+from ...graph import Older, TensorType, Variable, rebuild
+from ...graph.provenance import here, marking, next_number
+from ...ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
+from ...ops.control.while_ops import While
+from ...ops.core.checks import shown
+from ...ops.core.tensor import TensorVariable, as_tensor
+from ...ops.core.traced import WIDE, adopt, keep_class
+from ...ops.core.tracing import Trace, comparing
+from ...ops.shapes.lengths import known_length
+from ...ops.shapes.stored import base_of, now
+from ...tree import flat, unflat
+from ..branches import _called, _now, truth
+from ..growing.changes import require_one_list
+from ..growing.kinds import kind_of
+from ..growing.rooms import in_steps, rooms_now
+from ..growing.wanted import renew
+from ..integers import left_now
+from ..intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
+from ..iterables import Steps
+from ..saved import is_value, line
+from ..undefined import Undefined
 
-UNROLLED = 16
-"""Most constant steps that are traced one by one."""
-_MOST, _MOST_INSIDE = 1000, 32
-"""Most steps of a loop that is no loop of arrays, which are traced one by one; inside another loop."""
 _ATTEMPTS = 12
-"""Most traces of a body until its states settle."""
+"""Most traces of a body until its states no longer change."""
 Get = Callable[[], tuple[Any, ...]]
 Put = Callable[[tuple[Any, ...]], None]
 
 
-def for_(
-    iterable: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
-    put: Put, seen: Get,
-) -> None:  # fmt: skip
-    """`for item in iterable: body(item)` until `stop` holds; `names` are those that the loop hands on."""
-    counted = counted_from(iterable)
-    if counted is not None:
-        _counting(*counted, body, stop, names, get, put, seen)
-        return
-    steps = steps_of(iterable, UNROLLED)
-    if steps is None:
-        _one_by_one(iterable, body, stop, names, get, put, seen)
-        return
-    trace: Any = current()
-    most = _MOST if trace.depth == 0 else _MOST_INSIDE
-    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a loop whose end depends on values")
-    error = attempts(wanted, lambda: _Loop(trace, names, get, put).over(steps, body, stop),
-                     lambda: _unrolls(trace, steps, most))  # fmt: skip
-    if error is None:
-        return
-    count = None if passes_on(trace, error) else steps.known(most)
-    if count is None:
-        trace.crossed.append(error)
-        raise error
-    _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
-
-
-def _unrolls(trace: Any, steps: Steps, most: int) -> bool:
-    """Whether a loop that changes lists is to be traced step by step."""
-    if not trace.unrolls:
-        trace.may_unroll = True
-        return False
-    return steps.known(most) is not None
-
-
-def _counting(
-    start: Any, step: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
-    put: Put, seen: Get,
-) -> None:  # fmt: skip
-    """`for number in itertools.count(start, step): body(number)` until `stop` holds: a `while` with a number."""
-    number = [start]
-
-    def one() -> None:
-        body(number[0])
-        number[0] = number[0] + step
-
-    def put_all(values: tuple[Any, ...]) -> None:
-        number[0] = values[0]
-        put(values[1:])
-
-    while_(lambda: True, one, stop, ("the number of steps", *names), lambda: (number[0], *get()), put_all, seen)
-    ended = None if stop is None else stop()
-    put(tuple(True if v is ended and v is not False else v for v in get()))  # by `return` alone: nothing else follows
-
-
-def _one_by_one(
-    values: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
-    put: Put, seen: Get,
-) -> None:  # fmt: skip
-    open_ends = 0
-    for item in values:
-        ended = False if stop is None else truth(stop())
-        open_ends += ended is not True and ended is not False
-        if open_ends > _MOST:
-            raise TypeError(f"loop: {type(values).__name__} is traced item by item, and has more than {_MOST:,} that "
-                            f"values may end; write it as a while{line()}")  # fmt: skip
-        if ended is True:
-            return
-        if ended is False:
-            body(item)
-        else:
-            if_(ended, _nothing, lambda item=item: body(item), names, get, put, seen)  # type: ignore[misc]
-
-
-def _nothing() -> None:
-    """The branch without statements."""
-
-
-def while_(
-    test: Callable[[], Any], body: Callable[[], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
-    put: Put, seen: Get,
-) -> None:  # fmt: skip
-    """`while test(): body()` until `stop` holds."""
-
-    def goes_on() -> Any:
-        ended = False if stop is None else truth(stop())
-        if ended is True:
-            return False
-        if ended is False:
-            return truth(test())
-        cell: list[Any] = [False]
-
-        def asked() -> None:
-            cell[0] = truth(test())
-
-        if_(ended, _nothing, asked, ("go",), lambda: (cell[0],), lambda v: cell.__setitem__(0, v[0]), tuple)
-        return cell[0]
-
-    trace: Any = current()
-    wanted = Wanted(trace, Saved(trace, get(), seen()), get, put, "a loop whose end depends on values")
-
-    def run() -> None:
-        if not wanted.lists and not wanted.inside and _known_steps(wanted, goes_on, body, put):
-            return
-        _Loop(trace, names, get, put).while_(goes_on, body)
-
-    error = attempts(wanted, run, lambda: False)
-    if error is not None:
-        trace.crossed.append(error)
-        raise error
-
-
-def _known_steps(wanted: Wanted, goes_on: Callable[[], Any], body: Callable[[], None], put: Put) -> bool:
-    """Trace the steps of a `while` one by one as far as they are known to be made; return whether they were all.
-
-    If they were not, the trace is as before.
-    """
-    saved, count = wanted.saved, 0
-    while True:
-        found = goes_on()
-        if found is False:
-            return True
-        if found is not True or count == UNROLLED:
-            if not saved.changed():
-                saved.restore(put)
-                return False
-            if found is not True:
-                raise refused(saved, wanted.where)
-            count = -_MOST
-            continue
-        body()
-        count += 1
-
-
-def items(iterable: Any) -> Any:
-    """The items that a comprehension goes along."""
-    steps = steps_of(iterable, UNROLLED)
-    if steps is None:
-        return iterable
-    count = steps.known(_MOST)
-    if count is None:
-        raise TypeError(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
-    return [steps.at(k) for k in range(count)]
-
-
-def listed(iterable: Any, test: Callable[[Any], Any] | None, item: Callable[[Any], Any]) -> list[Any]:
-    """`[item(v) for v in iterable if test(v)]`; a list that changes by values if values decide its length."""
-    steps = steps_of(iterable, UNROLLED)
-    if steps is None and test is None:
-        return [item(v) for v in iterable]
-    known = list(iterable) if steps is None else None
-    count = None if steps is None else steps.known(_MOST)
-    if known is None and count is not None:
-        known = [steps.at(k) for k in range(count)]  # type: ignore[union-attr]
-    if known is not None and test is None:
-        return [item(v) for v in known]
-    trace: Any = current()
-    if known is not None and test is not None and trace is not None:
-        tests = [truth(test(v)) for v in known]
-        found = [t if isinstance(t, bool) else decided(t) for t in tests]
-        if None not in found:
-            return [item(v) for v, keeps in zip(known, found, strict=True) if keeps]
-    made: list[Any] = []
-
-    def add(v: Any) -> None:
-        value, grown = item(v), grown_of(made)
-        made.append(value) if grown is None else append(grown, value)
-
-    def body(v: Any) -> None:
-        if test is None:
-            add(v)
-        else:
-            if_(test(v), lambda: add(v), _nothing, (), tuple, lambda _: None, lambda: (made,))
-
-    source = iterable if steps is not None or known is None else known
-    for_(source, body, None, (), tuple, lambda _: None, lambda: (made,))
-    return made
-
-
-def kept(test: Any) -> bool:
-    """Return whether a comprehension keeps an item: the truth value of its condition, which must be known."""
-    found = truth(test)
-    found = found if isinstance(found, bool) else decided(test)
-    if found is None:
-        raise TypeError(
-            "a comprehension keeps items by their values, so its length would depend on them; select by a mask, as in "
-            f"x[x > 0], or fill an array in a loop{line()}"
-        )
-    return found
-
-
-class _State:
+class State:
     """A part of a name that the body changes: its kind, its value before the loop, the leaf in the body."""
 
     def __init__(self, name: str, before: Any, first: Any) -> None:
@@ -257,14 +60,53 @@ class _State:
         self.growth: Any = None
         """The interval of the difference that all steps make to an integer."""
 
+    def again(self, trace: Trace, before: Any) -> State | None:
+        """Return the state of another value before the loop; None if that is not of a wider kind."""
+        is_new = type(before) is Undefined
+        if is_new != (type(self.before) is Undefined) or not (is_new or is_value(before)):
+            return None
+        found = State(self.name, before, self.leaf)
+        kind = self.kind if is_new else self.kind.joined(found.kind)
+        if kind is None or kind.ndim != (0 if is_new else found.kind.ndim) or (
+            not is_new and kind_of(self.before).joined(found.kind) != found.kind
+        ):
+            return None
+        found.kind, found.frozen, found.limits, found.widened = kind, self.frozen, self.limits, self.widened
+        if found.limits is not None and not is_new:
+            found.limits = hull(found.limits, interval(trace, before))
+        return found
 
-class _Loop:
-    """One loop in the making."""
 
-    def __init__(self, trace: Trace, names: Sequence[str], get: Get, put: Put) -> None:
+class Settled(NamedTuple):
+    """The states of a loop inside of another one, where the next trace of that one's body begins.
+
+    The states of the loop around have been widened by then, so those of this loop are at least as wide as before.
+    """
+
+    key: Any
+    """The body's code and the lines of the calls that lead to it."""
+    states: Mapping[int, tuple[Any, Sequence[State]]]
+    bases: Sequence[Variable]
+    inside: Sequence[Settled]
+    """Those of the loops within it."""
+
+
+class Loop:
+    """One loop in the making.  `body`: the function of a step."""
+
+    def __init__(
+        self, trace: Trace, names: Sequence[str], get: Get, put: Put, body: Callable[..., None]
+    ) -> None:
         self.trace, self.names, self.get, self.put = trace, names, get, put
         self.before, self.stored = get(), dict(trace.stored)
-        self.states: dict[int, tuple[Any, list[_State]]] = {}
+        self.key: Any = body.__code__, tuple(here())
+        self.known: Sequence[Settled] = ()
+        """The loops inside, as the last trace of the body left them."""
+        self.found: list[Settled] = []
+        """The loops inside so far, in this trace of the body."""
+        self.outer: int = next_number()
+        """Variables with smaller numbers are older than the last trace of the body."""
+        self.states: dict[int, tuple[Any, list[State]]] = {}
         """For each name that changes: its form, and the states of its leaves."""
         self.bases: dict[Variable, Any] = {}
         """The leaf of each array that the body writes to."""
@@ -358,14 +200,48 @@ class _Loop:
 
     # --- the body
     def _settled(self, step: Callable[[], Any]) -> Any:
-        """Trace the body until its states settle; return what the step returns."""
+        """Trace the body until its states no longer change; return what the step returns."""
+        trace, around, before, own = self.trace, self.trace.loop, self.trace.graphs, self.outer
+        if around is not None:
+            self._begin_as_before(around)
         for _ in range(_ATTEMPTS):
-            found = self._traced(step)
+            trace.loop, trace.graphs, self.found = self, before + 1, []
+            try:
+                found = self._traced(step)
+            finally:
+                trace.loop = around
+            self.known, self.outer = self.found, own
             if self._is_settled():
+                if around is not None:
+                    around.found.append(Settled(self.key, self.states, [*self.bases], self.known))
                 return found
         names = ", ".join(_called(self.names[k]) for k in self.states)
         raise TypeError(f"loop: the dtypes or shapes of {names} do not settle; give them their type before the loop"
                         f"{line()}")  # fmt: skip
+
+    def _begin_as_before(self, around: Loop) -> None:
+        """Begin with the states that this loop had in the last trace of the body around, if that had the same loops."""
+        place = len(around.found)
+        keys = [*(one.key for one in around.found), self.key]
+        if keys != [one.key for one in around.known[: place + 1]]:
+            return
+        last = around.known[place]
+        self.known, self.outer = last.inside, around.outer
+        self.bases.update((b, None) for b in last.bases if b.number < around.outer)
+        for k, (form, states) in last.states.items():
+            begun = self._states_as_before(k, form, states)
+            if begun is not None:
+                self.states[k] = form, begun
+
+    def _states_as_before(self, k: int, form: Any, last: Sequence[State]) -> list[State] | None:
+        """Return the states of a name with the kinds that they had; None if its value before the loop has others."""
+        before, olds = _now(self.trace, self.before[k]), []
+        if type(before) is Undefined:
+            olds = [before] * len(last)
+        elif flat(before, olds, records=None) != form:
+            return None
+        found = [s.again(self.trace, old) for s, old in zip(last, olds, strict=True)]
+        return None if None in found else found  # type: ignore[return-value]
 
     def _traced(self, step: Callable[[], Any]) -> Any:
         trace = self.trace
@@ -402,7 +278,7 @@ class _Loop:
         self.inner = {b for b in trace.stored if b.number >= self.first}
         return found
 
-    def _leaf(self, state: _State) -> Any:
+    def _leaf(self, state: State) -> Any:
         kind = state.kind
         shape: tuple[int | None, ...] = (None,) * kind.ndim
         before = state.before
@@ -447,7 +323,7 @@ class _Loop:
         fits = [self._same_part(s, v, end) for s, v in zip(states, leaves, strict=True)]
         return all(fits)
 
-    def _begun(self, k: int, end: Any, value: Any) -> tuple[Any, list[_State]]:
+    def _begun(self, k: int, end: Any, value: Any) -> tuple[Any, list[State]]:
         name, before = self.names[k], _now(self.trace, self.before[k]) if self.before else None
         parts: list[Any] = []
         form = flat(value, parts, records=None)
@@ -461,12 +337,12 @@ class _Loop:
             if not is_value(v):
                 raise TypeError(f"loop: {_called(name)} becomes {shown(v)} in a loop whose steps are symbolic; "
                                 f"expected numbers and arrays{line()}")  # fmt: skip
-        made = [_State(name, o, v) for o, v in zip(olds, parts, strict=True)]
+        made = [State(name, o, v) for o, v in zip(olds, parts, strict=True)]
         for s, v in zip(made, parts, strict=True):
             self._same_part(s, v, end)
         return form, made
 
-    def _same_part(self, state: _State, value: Any, end: Any) -> bool:
+    def _same_part(self, state: State, value: Any, end: Any) -> bool:
         """Whether a value after a step is of the kind of its state, which is widened if not."""
         kind = state.kind.joined(kind_of(value))
         if kind is None:
@@ -485,7 +361,7 @@ class _Loop:
         state.kind, state.frozen = kind, frozen
         return False
 
-    def _stays(self, state: _State, value: Any) -> bool:
+    def _stays(self, state: State, value: Any) -> bool:
         """Whether an integer stays within its interval in all steps; the interval is widened if not."""
         trace = self.trace
         before = Interval(0, 0) if type(state.before) is Undefined else interval(trace, state.before)
@@ -522,7 +398,7 @@ class _Loop:
     def _first_bases(self) -> list[tuple[Any, Any]]:
         return [(leaf, self.stored.get(base, base)) for base, leaf in self.bases.items()]
 
-    def _before(self, state: _State) -> Any:
+    def _before(self, state: State) -> Any:
         """Return the value of a state before the loop, in its kind."""
         dtype = state.kind.dtype
         if type(state.before) is Undefined:
