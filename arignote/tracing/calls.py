@@ -29,7 +29,6 @@ from ..graph import Variable
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import (
     PYTHONS,
-    array_of,
     is_symbolic,
     keep_class,
     known_of,
@@ -43,21 +42,26 @@ from ..ops.shapes.stored import copied, now
 from ..record import lazy
 from ..record.frames import OWN
 from ..tree import has_variable
-from .branches import truth
+from .branches import itself, truth
+from .builtins.constructors import CONSTRUCTORS
 from .builtins.ordering import extreme, in_order
 from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
 from .growing.lists import Grown, grown_of
-from .growing.methods import as_items, columns, copy, of_list
+from .growing.methods import as_items, columns, copy, of_list, sort
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .saved import line
 from .undefined import defined
 
+folds: Any = lazy.module("..looping.folds", __name__)
 generators: Any = lazy.module("..generators", __name__)
+loops: Any = lazy.module("..looping.loops", __name__)
 
 _ITERATORS = (GeneratorType, map, filter)
 MOST_REPEATED = 2_000
 """Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
+MOST_KEYS = 16
+"""Items that are compared by a key one by one; more of them in a loop."""
 MOST_LISTED = 1_000_000
 """Items of an iterable of Python beside symbolic ones."""
 
@@ -347,6 +351,9 @@ _NOTHING = object()
 def _extreme(name: str, ours: Any) -> Any:
     def function(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         if key is not None:
+            steps = part_of(args[0]) if len(args) == 1 else None
+            if steps is not None and steps.known(MOST_KEYS) is None:
+                return folds.extreme_of(name, steps, partial(call, key), *(() if default is _NOTHING else (default,)))
             items = _items(f"{name}(key=)", args[0]) if len(args) == 1 else args
             return default if not items and default is not _NOTHING else extreme(name, items, partial(call, key))
         if len(args) == 1:
@@ -422,10 +429,18 @@ def _as_number(kind: type, dtype: str) -> Any:
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    if (grown := grown_of(values)) is not None:
+        made = copy(grown)
+        sort(grown_of(made), key=key, reverse=reverse)
+        return made
     if isinstance(values, Variable) and key is None:
         found = T.sort(values)
         return list(found[::-1] if reverse else found)
     return in_order(_items("sorted", values), None if key is None else partial(call, key), reverse)
+
+
+def _filter(test: Any, values: Any) -> list[Any]:
+    return loops.listed(values, itself if test is None else partial(call, test), itself)  # type: ignore[no-any-return]
 
 
 def _items(what: str, values: Any) -> list[Any]:
@@ -454,93 +469,7 @@ def _of_math(python: str, name: str) -> Any:
     return function
 
 
-# --- constructors
-
-
-def _shape(shape: Any) -> Any:
-    if isinstance(shape, Variable) and shape.ndim:
-        return tuple(shape)  # type: ignore[arg-type]
-    return shape if isinstance(shape, (tuple, list)) else (shape,)
-
-
-def _dtype(dtype: Any, default: str = "float64") -> str:
-    return default if dtype is None else np.dtype(dtype).name
-
-
-def _filled(value: Any) -> Any:
-    def function(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
-        return array_of(copied(T.full(_shape(shape), value, dtype=_dtype(dtype))))
-
-    return function
-
-
-def _full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
-) -> Any:
-    default = None if dtype is None else np.dtype(dtype).name
-    return array_of(copied(T.full(_shape(shape), fill_value, dtype=default)))
-
-
-def _eye(
-    N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
-) -> Any:
-    return copied(T.eye(N, M, k, dtype=_dtype(dtype)))
-
-
-def _identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    return _eye(n, dtype=dtype)
-
-
-def _array(
-    x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
-    like: Any = None,
-) -> Any:  # fmt: skip
-    if isinstance(x, Steps):
-        x = list(x)
-    v = as_tensor(x)
-    if dtype is not None and v.dtype != np.dtype(dtype).name:
-        v = T.cast(v, np.dtype(dtype).name)
-    while v.ndim < ndmin:
-        v = T.expand_dims(v, 0)
-    return array_of(copied(v) if copy or v is not x else v)
-
-
-def _asarray(
-    x: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
-) -> Any:
-    return _array(x, dtype, copy=copy)
-
-
-def _arange(*bounds: Any, **options: Any) -> Any:
-    return _steps(*((0, *bounds) if len(bounds) == 1 and "stop" not in options else bounds), **options)
-
-
-def _steps(
-    start: Any = 0, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
-) -> Any:
-    if stop is None:
-        raise TypeError(f"arange: no stop is given{line()}")
-    found = T.arange(0 if start is None else start, stop, 1 if step is None else step)
-    return found if dtype is None else T.cast(found, np.dtype(dtype).name)
-
-
-def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
-    return T.linspace(start, stop, num, **options)
-
-
-def _like(name: str) -> Any:
-    def filled(
-        x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
-        device: Any = None,
-    ) -> Any:  # fmt: skip
-        like = as_tensor(x)
-        lengths = _shape(shape) if shape is not None else T.lengths_of(like)
-        return array_of(copied(T.full(lengths, fill_value, dtype=_dtype(dtype, str(like.dtype)))))
-
-    def with_number(x: Any, *args: Any, **options: Any) -> Any:
-        return filled(x, int(name == "ones_like"), *args, **options)
-
-    return filled if name == "full_like" else with_number
+# --- functions and types of NumPy
 
 
 def _vectorize(f: Any, *args: Any, **options: Any) -> Any:
@@ -571,20 +500,15 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     max: _extreme("max", "maximum"), min: _extreme("min", "minimum"), sum: _sum,
     any: _all_of("any"), all: _all_of("all"),
     float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
-    bool: _bool, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
-    np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
-    np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
-    np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
-    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer,
-    np.ndarray: _filled(0), np.full_like: _like("full_like"),
+    bool: _bool, sorted: _sorted, filter: _filter, np.vectorize: _vectorize,
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, **CONSTRUCTORS,
     **{getattr(math, k): _of_math(k, v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
 for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name the function that the user called
-    if isinstance(_ours, FunctionType) and _ours is not _asarray:
+    if isinstance(_ours, FunctionType) and _ours is not CONSTRUCTORS[np.asarray]:
         _ours.__qualname__ = _named.__name__
-_steps.__qualname__ = "arange"
 
-_OF_LISTS = frozenset((sum, max, min, len, length_of, list, range, zip, enumerate, reversed))
+_OF_LISTS = frozenset((sum, max, min, len, length_of, list, sorted, range, zip, enumerate, reversed))
 """Functions that take a list which changes by values as it is; others take an array."""
 _ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

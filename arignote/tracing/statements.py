@@ -4,11 +4,13 @@
     plus, spliced                           growing/methods.py
     compare, compared                       builtins/comparisons.py
     for_, while_, items, kept, listed       looping/loops.py
+    consumed, gathered                      looping/folds.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
     raise_if, fail, require                 raising.py
     trying, caught                          catching.py
-    item, added, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned, Undefined    here
+    item, added, set_item, change_item, set_attribute, change_attribute, owns, assigns, returned,
+    is_sequence, Undefined                  here
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from .growing import methods
 from .growing.changes import Changed
 from .growing.lists import grown_of
 from .growing.methods import plus, spliced
+from .looping.folds import consumed, gathered
 from .looping.loops import for_, items, kept, listed, while_
 from .raising import fail, raise_if, require
 from .saved import LISTS, line
@@ -41,9 +44,10 @@ from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
-    "change_item", "choice", "compare", "compared", "fail", "for_", "has_items", "hashed", "if_", "item", "items",
-    "joined", "kept", "listed", "none_of", "not_", "or_", "owns", "plus", "raise_if", "require", "returned",
-    "set_attribute", "set_item", "showing", "slice", "spliced", "trying", "while_", "written",
+    "change_item", "choice", "compare", "compared", "consumed", "fail", "for_", "gathered", "has_items", "hashed",
+    "if_", "is_sequence", "item", "items", "joined", "kept", "listed", "none_of", "not_", "or_", "owns", "plus",
+    "raise_if", "require", "returned", "set_attribute", "set_item", "showing", "slice", "spliced", "trying",
+    "while_", "written",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
@@ -178,6 +182,13 @@ def _cell(variable: Callable[[], Any]) -> Any:
 def returned(value: Any) -> Any:
     """The result of a function with several returns."""
     return defined(value)
+
+
+def is_sequence(x: Any, least: int, more: bool) -> bool:
+    """Whether a pattern of `match` for so many items, or `more`, takes a value to pieces."""
+    if not isinstance(x, Sequence) or isinstance(x, (str, bytes, bytearray)):
+        return False
+    return len(x) >= least if more else len(x) == least
 
 
 def _in_branch() -> bool:

@@ -190,6 +190,23 @@ class Nonzero(TensorOp):
         return [None] * len(node.inputs)
 
 
+def _places(a: np.ndarray, v: np.ndarray, side: Any) -> np.ndarray:
+    """Return `np.searchsorted(a, v, side)`, for a vector that is not ascending that of NumPy 2.5, with any NumPy.
+
+    NumPy calls these places undefined.  Before 2.5 each of them depended on the element of `v` before.
+    """
+    if np.array_equal(np.sort(a), a, equal_nan=True):
+        return np.searchsorted(a, v, side)
+    ordered = np.sort(np.append(a, v))
+    own, wanted = (np.searchsorted(ordered, x) for x in (a, v))
+    low, high = np.zeros(v.shape, np.int64), np.full(v.shape, len(a), np.int64)
+    while np.any(low < high):
+        middle = np.minimum((low + high) // 2, len(a) - 1)
+        goes_on = (own[middle] <= wanted if side == "right" else own[middle] < wanted) & (low < high)
+        low, high = np.where(goes_on, middle + 1, low), np.where(goes_on | (low >= high), high, middle)
+    return low
+
+
 @record(repr=False)
 class SearchSorted(TensorOp):
     """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones.
@@ -218,7 +235,7 @@ class SearchSorted(TensorOp):
         a, v = values
         found = np.empty(v.shape, np.int64)
         for example in np.ndindex(*v.shape[: self.examples]):
-            found[example] = np.searchsorted(a[example], v[example], side=self.side)  # type: ignore[call-overload]
+            found[example] = _places(a[example], v[example], self.side)
         return (found,)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

@@ -26,7 +26,8 @@ from .specify import FirstOperand
 ERRORS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (
         ValueError, IndexError, OverflowError, ZeroDivisionError, AssertionError, np.linalg.LinAlgError, TypeError,
-        ArithmeticError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, Exception,
+        ArithmeticError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, StopIteration,
+        Exception,
     )
 }
 """The exceptions that a condition may raise, by name."""

@@ -114,14 +114,18 @@ def while_(
         raise error
 
 
-def items(iterable: Any) -> Any:
-    """The items that a comprehension goes along."""
+class UnknownLength(TypeError):
+    """Python cannot go along a comprehension, since values decide what it gives."""
+
+
+def items(iterable: Any, most: int = MOST) -> Any:
+    """The items that a comprehension goes along.  Raises UnknownLength if there may be more than `most`."""
     steps = steps_of(iterable, UNROLLED)
     if steps is None:
         return iterable
-    count = steps.known(MOST)
+    count = steps.known(most)
     if count is None:
-        raise TypeError(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
+        raise UnknownLength(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
     return [steps.at(k) for k in range(count)]
 
 
@@ -164,7 +168,7 @@ def kept(test: Any) -> bool:
     found = truth(test)
     found = found if isinstance(found, bool) else decided(test)
     if found is None:
-        raise TypeError(
+        raise UnknownLength(
             "a comprehension keeps items by their values, so its length would depend on them; select by a mask, as in "
             f"x[x > 0], or fill an array in a loop{line()}"
         )

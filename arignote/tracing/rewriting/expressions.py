@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from .liveness import ENDS, nodes_of
@@ -36,10 +37,10 @@ def ag_call(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
     )
 
 
-def lambda_of(body: ast.expr) -> ast.Lambda:
-    """Return a function without parameters that gives an expression."""
-    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.Lambda(none, body)
+def lambda_of(body: ast.expr, *parameters: str) -> ast.Lambda:
+    """Return a function that gives an expression."""
+    own = [ast.arg(p) for p in parameters]
+    return ast.Lambda(ast.arguments(posonlyargs=[], args=own, kwonlyargs=[], kw_defaults=[], defaults=[]), body)
 
 
 def key_of(key: Any) -> ast.expr:
@@ -75,12 +76,23 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
+        if not plain and node.args and isinstance(node.args[0], ast.GeneratorExp) and _is_simple(node.args[0]):
+            return self._consumed(node, node.args[0])
         self.generic_visit(node)
         if _speaks(node.func) and not any(isinstance(n, ast.NamedExpr) for n in nodes_of(node)):
             return ast.copy_location(ag_call("showing", lambda_of(node)), node)
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
+
+    def _consumed(self, node: ast.Call, items: ast.GeneratorExp) -> ast.expr:
+        """Return the call of a function with a generator that only this call has."""
+        again = ast.Attribute(name_of(AG), self.word, ast.Load())
+        node.args = [again, node.func, *self._loops(items), *[self.visit(a) for a in node.args[1:]]]
+        node.func = ast.Attribute(name_of(AG), "consumed", ast.Load())
+        for k in node.keywords:
+            k.value = self.visit(k.value)
+        return node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
@@ -101,14 +113,28 @@ class Expressions(ast.NodeTransformer):
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         """Return a list of one loop by its test and its item as functions of what the loop gives."""
-        inner = any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
-        if len(node.generators) != 1 or node.generators[0].is_async or inner:
+        if not _is_simple(node):
             return self.generic_visit(node)
+        if len(node.generators) > 1:
+            return ast.copy_location(ag_call("gathered", *self._loops(node)), node)
         loop = node.generators[0]
         tests = loop.ifs if len(loop.ifs) < 2 else [ast.BoolOp(ast.And(), loop.ifs)]
         test = _of_item(loop.target, self.visit(tests[0])) if tests else ast.Constant(None)
         items = self.visit(loop.iter)
         return ast.copy_location(ag_call("listed", items, test, _of_item(loop.target, self.visit(node.elt))), node)
+
+    def _loops(self, node: ast.GeneratorExp | ast.ListComp) -> tuple[ast.expr, ast.expr]:
+        """Return Python's generator, of loops of at most `_ag_most` steps, and the loops of a fold, as functions."""
+        plain: Any = self.generic_visit(copy.deepcopy(node))
+        for loop in plain.generators:
+            loop.iter.args.append(name_of("_ag_most"))
+        body: ast.expr = _of_fold("emit", self.visit(node.elt))
+        for loop in reversed(node.generators):
+            if loop.ifs:
+                test = self.visit(loop.ifs[0] if len(loop.ifs) == 1 else ast.BoolOp(ast.And(), loop.ifs))
+                body = _of_fold("when", test, lambda_of(body))
+            body = _of_fold("each", self.visit(loop.iter), _of_item(loop.target, body))
+        return lambda_of(ast.copy_location(plain, node), "_ag_most"), lambda_of(body, "_ag_fold")
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         self.generic_visit(node)
@@ -187,9 +213,17 @@ def _of_item(target: ast.expr, value: ast.expr) -> ast.Lambda:
     """Return a function of one item of a loop, which has the scope of a comprehension."""
     one = ast.Tuple([name_of("_ag_item")], ast.Load())
     inside = ast.ListComp(value, [ast.comprehension(target, one, [], 0)])
-    made = lambda_of(ast.Subscript(inside, ast.Constant(0), ast.Load()))
-    made.args.args.append(ast.arg("_ag_item"))
-    return made
+    return lambda_of(ast.Subscript(inside, ast.Constant(0), ast.Load()), "_ag_item")
+
+
+def _of_fold(method: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(name_of("_ag_fold"), method, ast.Load()), list(args), [])
+
+
+def _is_simple(node: ast.GeneratorExp | ast.ListComp) -> bool:
+    """Whether the parts of a comprehension can be functions."""
+    inner = any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
+    return not inner and not any(loop.is_async for loop in node.generators)
 
 
 def _speaks(function: ast.expr) -> bool:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from .matching import as_branches
+
 _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 """Expressions whose parts may be computed later, more than once or not at all."""
 NEW = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.BinOp, ast.Call, ast.Constant)
@@ -24,6 +26,10 @@ def plainer(body: list[ast.stmt], assigns: bool, inside: bool = False) -> list[a
     """
     found: list[ast.stmt] = []
     for s in body:
+        branches = as_branches(s) if isinstance(s, ast.Match) else None
+        if branches is not None:
+            found += plainer(branches, assigns, inside)
+            continue
         if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
                 for name in ("body", "orelse", "finalbody"):

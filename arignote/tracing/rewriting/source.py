@@ -30,7 +30,7 @@ from .plainer import as_test, holds_assignment, plainer
 
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
-    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise, ast.Try,
+    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise, ast.Try, ast.Match,
 )  # fmt: skip
 _BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
 """Nodes of generators and coroutines, which stay as they are."""
@@ -223,7 +223,7 @@ class _Function:
         self.parameters = set(parameters_of(node))
         declared = {name for s in nodes if isinstance(s, ast.Global) for name in s.names} | self.outer
         self.foreign = declared | (free - self.parameters)
-        self.flows = any(isinstance(n, (ast.For, ast.While, ast.If)) for n in nodes)
+        self.flows = any(isinstance(n, (ast.For, ast.While, ast.If, ast.Match)) for n in nodes)
         self.locals: set[str] = set()
         """The names that are assigned, parameters among them."""
         inner = (s for n in nodes[1:] if isinstance(n, ast.FunctionDef) for s in nodes_of(n))

@@ -1,5 +1,5 @@
 /* Places in vectors by bisection, as NumPy finds them.  In ascending vectors several searches run side by side, so that
-   their reads overlap.  In others the place depends on where the search begins: NumPy begins at the place before. */
+   their reads overlap.  In others the place depends on what is read: as in NumPy 2.5, the middle of what is left. */
 #pragma once
 #include "order.c"
 
@@ -37,14 +37,12 @@ static i32 is_before(i32 kind, const void *a, i64 i, const void *b, i64 j)
     return x != y ? x < y : key_at(real, a, 2 * i + 1) < key_at(real, b, 2 * j + 1);
 }
 
-/* Find the place of one element of v by reading a itself, between the place of the element before and one end of a. */
-static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32 right, i64 before)
+/* Find the place of one element of v by reading a itself. */
+static i64 search_one(i32 kind, const void *a, i64 n, const void *v, i64 at, i32 right)
 {
-    const i32 is_pair = is_complex(kind), follows = at > 0;
-    const i64 key = is_pair ? 0 : key_at(kind, v, at), last = is_pair || !follows ? 0 : key_at(kind, v, at - 1);
-    i32 ascends = right ? last <= key : last < key;
-    if (is_pair && follows) ascends = right ? !is_before(kind, v, at, v, at - 1) : is_before(kind, v, at - 1, v, at);
-    i64 low = (follows & ascends) ? before : 0, high = (follows & !ascends) ? least(before + 1, n) : n;
+    const i32 is_pair = is_complex(kind);
+    const i64 key = is_pair ? 0 : key_at(kind, v, at);
+    i64 low = 0, high = n;
     while (low < high) {
         const i64 middle = (low + high) / 2;
         i32 goes_on;
@@ -81,24 +79,7 @@ static void search_some(void *context, i64 task)
             if (of->right) search_keys(work->keys, of->n, v_keys, 1, own.y + at);
             else search_keys(work->keys, of->n, v_keys, 0, own.y + at);
         }
-    for (; at < end; at++) {
-        const i32 begins = at == first;
-        const char *v = own.v + (begins ? at * kind_bytes[of->kind] : 0);
-        own.y[at] = search_one(of->kind, own.a, of->n, v, begins ? 0 : at, of->right, begins ? 0 : own.y[at - 1]);
-    }
-}
-
-/* Search again after the border of two tasks, until the places are those that one task finds: in an ascending vector once. */
-static void join_tasks(const search_work *work, i64 tasks)
-{
-    const ag_searchsorted *of = work->of;
-    const search_arrays own = arrays_of(work);
-    for (i64 task = 1; task < tasks; task++)
-        for (i64 at = task * work->each; at < of->m; at++) {
-            const i64 place = search_one(of->kind, own.a, of->n, own.v, at, of->right, own.y[at - 1]);
-            if (place == own.y[at]) break;
-            own.y[at] = place;
-        }
+    for (; at < end; at++) own.y[at] = search_one(of->kind, own.a, of->n, own.v, at, of->right);
 }
 
 static i32 are_ascending(const i64 *keys, i64 n)
@@ -123,7 +104,7 @@ static i32 search_batch(const ag_runtime *rt, const ag_searchsorted *of)
             work.keys = are_ascending(keys, of->n) ? keys : 0;
         }
         const i64 tasks = (of->m + work.each - 1) / work.each;
-        if (tasks > 1) rt->parallel(rt, tasks, search_some, &work), join_tasks(&work, tasks);
+        if (tasks > 1) rt->parallel(rt, tasks, search_some, &work);
         else search_some(&work, 0);
         if (*rt->stop && rt->stopped()) break;
     }
