@@ -49,6 +49,7 @@ from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
 from .growing.lists import Grown, grown_of
 from .growing.methods import as_items, columns, copy, of_list, sort
+from .growing.tables import TABLE, Row
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .saved import line
 from .undefined import defined
@@ -77,7 +78,7 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     ours = _of_builtin(f)
     if (ours is not None and len(args) == 1) or hashes(f):
         args = tuple([list(a) if type(a) in _ITERATORS else a for a in args])
-    method = of_list(f)
+    method = of_list(f, args)
     if method is not None:
         return method(*args, **options)
     pure = _python_of(f)
@@ -150,7 +151,7 @@ def _any_symbolic(values: Sequence[Any]) -> bool:
     waiting = list(values)
     while waiting:
         one = waiting.pop()
-        if is_symbolic(one) or isinstance(one, (Steps, Grown)):
+        if is_symbolic(one) or isinstance(one, (Steps, Grown, Row)):
             return True
         if type(one) in (list, tuple, deque):
             waiting += one
@@ -358,7 +359,7 @@ def _extreme(name: str, ours: Any) -> Any:
             return default if not items and default is not _NOTHING else extreme(name, items, partial(call, key))
         if len(args) == 1:
             (one,) = args
-            if grown_of(one) is not None:
+            if type(one) is Row or grown_of(one) is not None:
                 return _folded(name, one)
             if isinstance(one, Variable):
                 return getattr(T, name)(one, 0) if one.ndim < 2 else _ambiguous(one)
@@ -376,14 +377,18 @@ def _ambiguous(x: Any) -> Any:
 
 def _folded(name: str, values: Any) -> Any:
     """Return the sum or an extremum of a list that changes by values, of the type of its items."""
+    if type(values) is Row:
+        return values.folded(name)
     grown, trace = grown_of(values), current()
+    if grown.form == TABLE:
+        raise TypeError(f"{name}() of {grown!r}: its items are lists{line()}")
     found = getattr(T, name)(grown.array(), 0)
     keep_class(trace, found, grown.kinds[0].cls)  # type: ignore[arg-type]
     return found
 
 
 def _sum(values: Any, start: Any = 0) -> Any:
-    if grown_of(values) is not None:
+    if type(values) is Row or grown_of(values) is not None:
         return operated("add", _folded("sum", values), start)
     if isinstance(values, Variable):
         return T.sum(values, 0) + start

@@ -18,6 +18,7 @@ from ..record import lazy
 from .saved import LISTS
 
 lists: Any = lazy.module("..growing.lists", __name__)
+tables: Any = lazy.module("..growing.tables", __name__)
 
 _MOST = 1_000_000
 """Most steps that are listed."""
@@ -267,6 +268,8 @@ def part_of(value: Any) -> Steps | None:
         return Range(start, start + step * _ENDLESS, step)
     if isinstance(value, Variable) and value.ndim:
         return Rows(value)
+    if type(value) is tables.Row:
+        return tables.Elements(value)  # type: ignore[no-any-return]
     if type(value) is np.ndarray and value.ndim and value.dtype.kind in "biufc":
         return Rows(as_tensor(value))
     return None

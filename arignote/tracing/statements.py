@@ -4,7 +4,7 @@
     plus, spliced                           growing/methods.py
     compare, compared                       builtins/comparisons.py
     for_, while_, items, kept, listed       looping/loops.py
-    consumed, gathered                      looping/folds.py
+    collected, consumed                     looping/folds.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
     raise_if, fail, require                 raising.py
@@ -36,7 +36,8 @@ from .growing import methods
 from .growing.changes import Changed
 from .growing.lists import grown_of
 from .growing.methods import plus, spliced
-from .looping.folds import consumed, gathered
+from .growing.tables import entry, gathered, table_of
+from .looping.folds import collected, consumed
 from .looping.loops import for_, items, kept, listed, while_
 from .raising import fail, raise_if, require
 from .saved import LISTS, line
@@ -44,7 +45,7 @@ from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
-    "change_item", "choice", "compare", "compared", "consumed", "fail", "for_", "gathered", "has_items", "hashed",
+    "change_item", "choice", "collected", "compare", "compared", "consumed", "fail", "for_", "has_items", "hashed",
     "if_", "is_sequence", "item", "items", "joined", "kept", "listed", "none_of", "not_", "or_", "owns", "plus",
     "raise_if", "require", "returned", "set_attribute", "set_item", "showing", "slice", "spliced", "trying",
     "while_", "written",
@@ -85,7 +86,41 @@ def item(x: Any, key: Any) -> Any:
         grown = grown_of(x)
         if grown is not None:
             return methods.get(grown, key)
+    if type(x) in (*LISTS, tuple) and _varies(key):
+        if type(x) is not tuple:
+            _take_as_table(x, [])
+        found = gathered(current(), x, key)  # type: ignore[arg-type]
+        if found is not None:
+            return found
+        if type(x) is not tuple and _in_branch():
+            raise Changed([(x, [])], f"an item of a list by an index that depends on values{line()}")
+    if isinstance(x, dict) and isinstance(key, Variable) and not key.ndim and known_of(key) is None:
+        found = entry(current(), x, key)  # type: ignore[arg-type]
+        if found is not None:
+            return found
     return x[_key(x, key)]
+
+
+def _varies(key: Any) -> bool:
+    """Whether a key is an integer that depends on values."""
+    return isinstance(key, Variable) and not key.ndim and key.type.kind in "biu" and known_of(key) is None
+
+
+def _take_as_table(x: Any, items: Sequence[Any]) -> None:
+    """Raise Changed in a loop or branch if a list is a list of rows, or a row of one, whose numbers one array holds.
+
+    `items`: rows that it has to hold.
+    """
+    if not _in_branch():
+        return
+    if table_of([*x, *items]) is not None:
+        raise Changed([(x, items)], f"a list of lists by an index that depends on values{line()}", tables=True)
+    trace: Any = current()
+    known = [c for saved in trace.saved for c, *_ in saved.containers]
+    named = any(v is x for saved in trace.saved for v in saved.values)
+    for table in known:
+        if type(table) is list and any(row is x for row in table) and not named and table_of(table) is not None:
+            raise Changed([(table, [])], f"a list of lists by an index that depends on values{line()}", tables=True)
 
 
 def _changes(x: Any, key: Any, items: Sequence[Any]) -> bool:
@@ -94,6 +129,7 @@ def _changes(x: Any, key: Any, items: Sequence[Any]) -> bool:
     if grown is not None:
         methods.put(grown, key, *items)
     elif isinstance(key, Variable) and known_of(key) is None and _in_branch():
+        _take_as_table(x, items)
         raise Changed([(x, items)], "an item of a list is assigned by an index that depends on values; fill an array"
                       f"{line()}")  # fmt: skip
     return grown is not None

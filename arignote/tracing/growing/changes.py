@@ -14,11 +14,14 @@ from .kinds import Kind
 class Changed(TypeError):
     """A statement that depends on values changes lists: each list, with items that it has to hold."""
 
-    def __init__(self, lists: Sequence[tuple[Any, Sequence[Any]]], message: str, renames: bool = False) -> None:
+    def __init__(self, lists: Sequence[tuple[Any, Sequence[Any]]], message: str, renames: bool = False,
+                 tables: bool = False) -> None:  # fmt: skip
         super().__init__(message)
         self.lists: Sequence[tuple[Any, Sequence[Any]]] = lists
         self.renames: bool = renames
         """Whether a name becomes another list."""
+        self.tables: bool = tables
+        """Whether the items of the lists are rows, see tables.py."""
         self.saved: Any = None
         """The statement that has changed lists of Python by itself."""
 

@@ -26,11 +26,15 @@ from ..iterables import Steps
 from ..saved import LISTS, line
 from .kinds import Kind
 from .rooms import Room
+from .tables import TABLE, Row, table_array
 
 _LENGTH = Interval(0, 2**48)
 _FEW = 16
 """Items that are written one by one."""
-DOES = "append, extend, pop, sort, `in`, len, indices, slices, loops over it, heapq and functions of NumPy"
+DOES = (
+    "append, extend, pop, remove, index, count, sort, `in`, len, indices, slices, loops over it, heapq and functions "
+    "of NumPy"
+)
 
 
 def empty(size: Any, kind: Kind, lengths: Any) -> Any:
@@ -74,6 +78,8 @@ class Grown:
         self.room: Any = None
         self.result: type = type(holder)
         """The type of a result of the compiled function."""
+        self.fixed: int | None = None
+        """The count, if no statement changes it."""
         self.owner: Any = None
         """The statement and the variable whose own list it is."""
         self.touched: list[Any] = []
@@ -95,13 +101,17 @@ class Grown:
         self.room = room
         old = grown_of(items)
         rows: list[list[Any]] = [[] for _ in self.kinds]
-        for item in items if old is None else ():
+        is_table = self.form == TABLE
+        for item in items if old is None and not is_table else ():
             leaves: list[Any] = []
             flat(item, leaves, records=None)
             for row, leaf in zip(rows, leaves, strict=True):
                 row.append(leaf)
-        given = [r and T.stack([as_tensor(v) for v in r]) for r in rows] if old is None else old.arrays()
-        few = type(count) is int and count <= _FEW
+        given = (
+            old.arrays() if old is not None else [table_array(items, self.kinds[0])] if is_table else
+            [r and T.stack([as_tensor(v) for v in r]) for r in rows]
+        )  # fmt: skip
+        few = type(count) is int and count <= _FEW and not is_table
         for k, (kind, lengths, values) in enumerate(zip(self.kinds, self.lengths, given, strict=True)):
             base = empty(room.size, kind, lengths) if arrays is None else arrays[k]
             self.bases.append(base)
@@ -111,6 +121,7 @@ class Grown:
                 kept = T.minimum(as_tensor(count), room.size)
                 set_item(base, slice(None, kept), values[:kept])
         self.first, self.count = cell(T.constant(0, "int64")), cell(T.cast(as_tensor(count), "int64"))
+        self.fixed = count if type(count) is int else None
         if arrays is not None and not few:
             self.need(self.count)
 
@@ -132,7 +143,7 @@ class Grown:
         """Return these items as those of another list."""
         made = Grown(self.trace, holder, self.form, self.kinds, self.lengths)
         made.bases, made.first, made.count, made.room = self.bases, self.first, self.count, self.room
-        made.touched = self.touched
+        made.touched, made.fixed = self.touched, self.fixed
         return made
 
     def take(self, count: Any, arrays: Sequence[Any]) -> None:
@@ -163,6 +174,7 @@ class Grown:
 
     def set_count(self, count: Any) -> None:
         """Set the number of items."""
+        self.fixed = None
         self.trace.stored[self.count] = count
 
     def first_now(self) -> Any:
@@ -171,6 +183,12 @@ class Grown:
 
     def length(self) -> Any:
         """Return `len` of the list."""
+        if self.fixed is not None:
+            return self.fixed
+        return self.length_now()
+
+    def length_now(self) -> Any:
+        """Return the number of items as a number of Python that depends on values."""
         found = T.ELEMENTWISE["identity"](self.count_now())
         self.trace.numbers[found] = Number(int)
         self.trace.intervals[found] = _LENGTH
@@ -186,7 +204,7 @@ class Grown:
     def array(self) -> Any:
         """Return what `np.array` makes of the list."""
         found = self.arrays()
-        if self.form is None:
+        if self.form is None or self.form == TABLE:
             return found[0]
         if any(k.ndim for k in self.kinds) or any(form is not None for form in self.form[1]):
             raise TypeError(f"{self!r} of parts with different shapes is no array{line()}")
@@ -197,6 +215,9 @@ class Grown:
         leaves = []
         if self.room is not None:
             self.room.read = True
+        if self.form == TABLE:
+            row = T.getitem(self.bases[0], (place,))
+            return Row(self, copied(row) if copies else row)
         for kind, base in zip(self.kinds, self.bases, strict=True):
             v: Any = T.getitem(base if kind.ndim and not copies else now(self.trace, base), (place,))
             v = copied(v) if kind.ndim and copies else v
@@ -225,7 +246,11 @@ class Items(Steps):
         self.grown: Grown = grown
 
     def count(self) -> Any:
-        return self.grown.length()
+        return self.grown.length_now()
+
+    def known(self, most: int) -> int | None:
+        fixed = self.grown.fixed
+        return fixed if fixed is not None and fixed <= most else None
 
     def at(self, k: Any) -> Any:
         place = T.add(self.grown.first_now(), as_tensor(k))
@@ -242,11 +267,15 @@ class ListOf:
         columns = [_column(next(leaves), c) for c in self.classes]
         if self.form is None:
             return self.kind(columns[0])
+        if self.form == TABLE:
+            return self.kind(map(list, columns[0]))
         return self.kind([unflat(self.form, iter(row)) for row in zip(*columns, strict=True)])
 
 
 def _column(array: Any, cls: type | None) -> list[Any]:
-    return array.tolist() if cls in (bool, int, float, complex) else list(array)
+    if cls in (bool, int, float, complex):
+        return array.tolist()  # type: ignore[no-any-return]
+    return list(array)
 
 
 def result_of(grown: Grown, outputs: list[Any]) -> ListOf:

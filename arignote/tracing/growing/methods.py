@@ -10,7 +10,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.core.checks import shown
 from ...ops.core.tensor import as_tensor
-from ...ops.core.traced import array_of, is_symbolic
+from ...ops.core.traced import array_of, is_symbolic, keep_class, known_of
 from ...ops.core.tracing import current
 from ...ops.shapes.stored import base_of, copied, now, set_item
 from ...record import lazy
@@ -20,7 +20,9 @@ from .changes import Changed
 from .kinds import kind_of
 from .lists import DOES, Grown, grown_of
 from .rooms import rooms_now
+from .tables import TABLE, Row, row_array, table_of
 
+raising: Any = lazy.module("...raising", __name__)
 loops: Any = lazy.module("...looping.loops", __name__)
 
 
@@ -44,6 +46,8 @@ def put(x: Grown, key: Any, value: Any) -> None:
 def leaves_of(x: Grown, value: Any) -> list[Any]:
     """Return the leaves of an item.  Raises Changed for one of another kind."""
     leaves: list[Any] = []
+    if x.form == TABLE:
+        return [_row_of(x, value)]
     if flat(value, leaves, records=None) == x.form and all(map(is_value, leaves)):
         kinds = [k.joined(kind_of(v)) for k, v in zip(x.kinds, leaves, strict=True)]
         for v in leaves:
@@ -53,6 +57,17 @@ def leaves_of(x: Grown, value: Any) -> list[Any]:
             return leaves
     raise Changed([(x.holder, [value])], f"an item of {x!r} is {shown(value)}; expected items of one form, "
                   f"rank and type{line()}")  # fmt: skip
+
+
+def _row_of(x: Grown, value: Any) -> Any:
+    """Return a new row of a table as an array.  Raises TypeError for a row that is in a table, which has two places."""
+    if type(value) is Row:
+        raise TypeError(f"{value!r} becomes an item of a list, so it has two places; use a copy, list(row){line()}")
+    table = table_of([value])
+    if table is not None and table[1] == x.lengths[0][0] and x.kinds[0].joined(table[0]) == x.kinds[0]:
+        return row_array(value, x.kinds[0])
+    raise Changed([(x.holder, [value])], f"an item of {x!r} is {shown(value)}; expected lists of one length and type"
+                  f"{line()}", tables=True)  # fmt: skip
 
 
 def append(x: Grown, value: Any) -> None:
@@ -145,6 +160,34 @@ def pop(x: Grown, k: Any = -1) -> Any:
     return found
 
 
+def index(x: Grown, value: Any) -> Any:
+    """`x.index(value)`."""
+    is_it = T.eq(_numbers(x, "index"), as_tensor(value))
+    place = T.argmax(T.concatenate([is_it, T.constant([True])]), 0)
+    raising.raise_if(T.ge(place, x.count_now()), lambda: ValueError("list.index(x): x not in list"))
+    keep_class(x.trace, place, int)
+    return place
+
+
+def remove(x: Grown, value: Any) -> None:
+    """`x.remove(value)`."""
+    pop(x, index(x, value))
+
+
+def count(x: Grown, value: Any) -> Any:
+    """`x.count(value)`."""
+    found = T.sum(T.cast(T.eq(_numbers(x, "count"), as_tensor(value)), "int64"))
+    keep_class(x.trace, found, int)
+    return found
+
+
+def _numbers(x: Grown, name: str) -> Any:
+    """Return the items of a list of numbers."""
+    if x.form is not None or x.kinds[0].ndim:
+        raise TypeError(f"{x!r}: {name}() takes items that are numbers{line()}")
+    return x.arrays()[0]
+
+
 def clear(x: Grown) -> None:
     """`x.clear()`."""
     x.touched.append(True)
@@ -182,14 +225,22 @@ def copy(x: Grown) -> Any:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "extend": extend, "insert": insert, "pop": pop, "clear": clear, "copy": copy,
-    "popleft": lambda x: pop(x, 0), "sort": sort, "reverse": turn,
+    "popleft": lambda x: pop(x, 0), "sort": sort, "reverse": turn, "index": index, "remove": remove, "count": count,
 }  # fmt: skip
 
 
-def of_list(f: Any) -> Callable[..., Any] | None:
+def _varies(value: Any) -> bool:
+    return is_symbolic(value) and known_of(value) is None
+
+
+_SEARCHES = frozenset(("index", "remove", "count"))
+
+
+def of_list(f: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
     """Return what a method of a list that grows does; None for any other function.
 
-    Raises Changed for `pop` of a list that is empty while a statement is traced for the first time.
+    Raises Changed for `pop` of a list that is empty while a statement is traced for the first time, and for a search
+    that depends on values.
     """
     owner = getattr(f, "__self__", None)
     if type(owner) not in LISTS:
@@ -199,6 +250,8 @@ def of_list(f: Any) -> Callable[..., Any] | None:
         _may_have_items(owner)
     x = grown_of(owner)
     if x is None:
+        if name in _SEARCHES and any(map(_varies, [*args, *f.__self__])):
+            _may_have_items(owner)
         return None
     if name not in METHODS:
         raise TypeError(f"{x!r} has no {name}(); it takes {DOES}{line()}")
@@ -208,7 +261,7 @@ def of_list(f: Any) -> Callable[..., Any] | None:
 def _may_have_items(x: Any) -> None:
     trace: Any = current()
     if trace.depth and trace.saved and any(c is x for c, *_ in trace.saved[-1].containers):
-        raise Changed([(x, [])], f"an item of an empty list is asked for{line()}")
+        raise Changed([(x, [])], f"an item of a list is asked for that depends on values{line()}")
 
 
 def plus(a: Any, b: Any) -> Any:
@@ -249,6 +302,8 @@ def columns(x: Grown) -> tuple[Any, ...]:
 
 def as_items(value: Any) -> Any:
     """Return a list that grows as an array; anything else as it is."""
+    if type(value) is Row:
+        return value.array()
     if type(value) not in LISTS:
         return value
     grown = grown_of(value)

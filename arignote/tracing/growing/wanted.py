@@ -29,6 +29,7 @@ from .kinds import Kind, kind_of
 from .lists import Grown, empty, grown_of, hold
 from .methods import rows
 from .rooms import Room
+from .tables import TABLE, table_of
 
 _MOST_INSIDE = 32
 """Most lists that begin inside of a statement."""
@@ -47,6 +48,8 @@ class Wanted:
         """The ids of lists whose name becomes another one."""
         self.guessed: set[int] = set()
         """The ids of lists of which no item is known so far."""
+        self.tables: set[int] = set()
+        """The ids of lists of rows, see tables.py."""
         self.own: dict[int, Own] = {}
         """By id of the list whose place it takes."""
         self.inside: list[Lacking] = []
@@ -70,6 +73,8 @@ class Wanted:
         if any(_cell_of(self.get, c) is None for c, _ in mine if id(c) in news):
             return False
         self.renamed |= news
+        if error.tables:
+            self.tables |= {id(c) for c, _ in mine}
         taken = [self._takes(c, items) or id(c) in news for c, items in mine]
         return all(taken)
 
@@ -81,6 +86,11 @@ class Wanted:
         for item in [*items, *container]:
             if type(item) is Grown:
                 own_form, own_kinds, own_lengths = item.form, list(item.kinds), list(item.lengths)
+            elif key in self.tables:
+                table = table_of([item])
+                if table is None or (kinds and lengths != [(table[1],)]):
+                    return False
+                own_form, own_kinds, own_lengths = TABLE, [table[0]], [(table[1],)]
             else:
                 leaves: list[Any] = []
                 own_form = flat(item, leaves, records=None)
@@ -315,4 +325,7 @@ def _lengths(trace: Trace, value: Any) -> Any:
 
 
 def _count_before(items: Any) -> Any:
-    return grown_of(items).count_now() if len(items) == 1 and type(items[0]) is Grown else len(items)
+    if len(items) != 1 or type(items[0]) is not Grown:
+        return len(items)
+    grown = grown_of(items)
+    return grown.count_now() if grown.fixed is None else grown.fixed

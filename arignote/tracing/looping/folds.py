@@ -90,7 +90,7 @@ class Items:
         return made
 
 
-def gathered(plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None]) -> list[Any]:
+def collected(plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None]) -> list[Any]:
     """A list comprehension of several loops."""
     return Items(plain, run).listed()
 

@@ -116,7 +116,7 @@ class Expressions(ast.NodeTransformer):
         if not _is_simple(node):
             return self.generic_visit(node)
         if len(node.generators) > 1:
-            return ast.copy_location(ag_call("gathered", *self._loops(node)), node)
+            return ast.copy_location(ag_call("collected", *self._loops(node)), node)
         loop = node.generators[0]
         tests = loop.ifs if len(loop.ifs) < 2 else [ast.BoolOp(ast.And(), loop.ifs)]
         test = _of_item(loop.target, self.visit(tests[0])) if tests else ast.Constant(None)
