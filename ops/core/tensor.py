@@ -28,6 +28,7 @@ from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
 from .traced import (
+    BitMethods,
     applied,
     array_of,
     class_of,
@@ -333,7 +334,7 @@ class TensorVariable(Operators, Variable):
         printer.text(views.text(self))
 
 
-class TracedVariable(TensorVariable):
+class TracedVariable(BitMethods, TensorVariable):
     """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
 
     __slots__ = ()

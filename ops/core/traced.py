@@ -557,3 +557,29 @@ def class_of(variable: Variable) -> type:
     if number is not None:
         return number.kind
     return np.ndarray if variable.ndim else variable.type.numpy.type
+
+
+# --- methods of integers
+
+
+class BitMethods:
+    """Base of the variables of a trace: methods of Python's integers and NumPy's scalars that count bits."""
+
+    __slots__ = ()
+
+    def bit_count(self: Any) -> Any:
+        """The number of 1 bits of the absolute value."""
+        return python_number(T.cast(T.bitwise_count(_integer(self, "bit_count")), "int64"))
+
+    def bit_length(self: Any) -> Any:
+        """The number of bits of the absolute value, without leading zeros."""
+        left = T.cast(T.abs(_integer(self, "bit_length")), "uint64")
+        for shift in (1, 2, 4, 8, 16, 32):  # all bits below the first one are 1
+            left = T.bitwise_or(left, T.right_shift(left, shift))
+        return python_number(T.cast(T.bitwise_count(left), "int64"))
+
+
+def _integer(x: Any, name: str) -> Any:
+    if x.ndim or x.type.kind not in "iu":
+        raise AttributeError(f"{x!r} has no attribute {name!r}: it is no integer")
+    return x

@@ -10,8 +10,9 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+from ... import ops as T
 from ...graph import Variable
-from ...ops.core.traced import held, in_text, is_symbolic, known_of
+from ...ops.core.traced import held, in_text, is_symbolic, known_of, python_number
 from ...ops.core.tracing import current
 from ...record import lazy
 from ...tree import flat, has_variable, unflat
@@ -58,6 +59,25 @@ class _Description(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class BinaryText:
+    """Text of `bin(x)`, of which a program counts the digits."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def count(self, digit: str) -> Any:
+        """Return the number of digits "1" or "0", or of other texts, which it does not hold."""
+        ones = self._x.bit_count()
+        if digit == "0":  # beside those of "0b"
+            return self._x.bit_length() - ones + python_number(T.cast(T.eq(self._x, 0), "int64")) + 1
+        return ones if digit == "1" else int(digit in ("", "b", "0b"))
+
+    def __getattr__(self, name: str) -> Any:
+        raise TypeError(f"bin({self._x!r}).{name}: the text depends on values; bin(x).count(\"1\") is a number{line()}")
 
 
 def showing(make: Callable[[], Any]) -> Any:
@@ -135,7 +155,7 @@ def _sorted_in_place(owner: Any, f: Any, *, key: Any = None, reverse: bool = Fal
 _HASHING = frozenset((set, frozenset, dict, OrderedDict, Counter))
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{f: lambda f, *args: f(*(plain(a, "text") for a in args)) for f in (str, repr, ascii, format)},
-    hash: lambda f, x: f(key(x)),
+    hash: lambda f, x: f(key(x)), bin: lambda f, x: BinaryText(x) if known_of(x) is None else f(held(known_of(x))),
     **{f: lambda f, *args: f(*map(_members, args)) for f in (set, frozenset)},
     Counter: lambda f, *args, **more: f(*map(_members, args), **more),
     **{f: lambda f, *args, **more: f(*map(_keyed, args), **more) for f in (dict, OrderedDict)},

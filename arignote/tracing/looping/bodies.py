@@ -8,6 +8,7 @@ read later, and the arrays that it writes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import ops as T
@@ -310,8 +311,11 @@ class Loop:
         if end is start:
             return True
         if k not in self.states:
-            if _equal(start, end):
-                return True
+            if _equal(start, end) or (type(start) is Undefined and type(end) is FunctionType):
+                return True  # a function that each step defines is its own
+            if type(start) is Undefined and isinstance(end, (str, type(None))):
+                self.before = (*self.before[:k], end, *self.before[k + 1 :])
+                return False
             require_one_list(_called(self.names[k]), self.before[k], end)
             self.states[k] = self._begun(k, end, value)
             return False
