@@ -40,7 +40,8 @@ def extremes(x):
 
 
 def extremes_by_a_key(x):
-    return max(range(len(x)), key=lambda i: x[i]), min((i for i in range(len(x))), key=lambda i: abs(x[i] - 0.5))
+    middle = min((i for i in range(len(x))), key=lambda i: abs(x[i] - 0.5))
+    return max(range(len(x)), key=lambda i: x[i]), middle, max(x[x > 0.5], key=lambda v: -v)
 
 
 def first(x):

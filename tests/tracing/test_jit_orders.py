@@ -80,7 +80,7 @@ def members(x):
 
 
 def listed(x):
-    return max(x[x > 0], key=abs)
+    return sorted(x[x > 0], key=abs)
 
 
 def texts(x):
