@@ -19,7 +19,7 @@ from ..record import lazy
 from ..record.spelling import counted
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
-from .entries import Entry, Table, past_cutoff, refusal, rows_of
+from .entries import Entry, Listing, Table, past_cutoff, refusal, rows_of
 from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
@@ -37,6 +37,9 @@ Self = TypeVar("Self", bound="Database")
 
 State = tuple[Any, ...]
 """The members of a database, and then those of each one inside."""
+
+Version = tuple[Any, ...]
+"""Numbers of edits: of a database, and then those of each one inside."""
 
 MOST_ANSWERS = 64
 """Queries whose answer a database keeps."""
@@ -63,6 +66,8 @@ class Database:
         self._edits = 0
         self._content: tuple[int, State] = (-1, ())
         """Number of edits, and the members in order, as `state` compares them."""
+        self._listed: tuple[Version, Listing] | None = None
+        """The entries of the latest version."""
         self._answers: dict[tuple[Query, str, bool], tuple[State, Any]] = {}
         """Answers of the latest queries, with the state of the database at that time."""
         self._tags: set[str] = set()
@@ -179,13 +184,19 @@ class Database:
         other._tags = set(self._tags)
         other._answers = {}
         other._content = (-1, ())
+        other._listed = None
         return other
 
     # --- looking
     def entries(self) -> list[Entry]:
         """Every entry, those of databases inside too, each container before what it holds."""
         self.fill()
-        return _walked(self._entries())
+        return [*self._listing().entries]
+
+    def tags(self) -> frozenset[str]:
+        """Every tag that an entry has, here or in databases inside; names are tags, too."""
+        self.fill()
+        return self._listing().tags
 
     def fill(self) -> None:
         """Fill the databases inside that have not been looked at yet."""
@@ -227,7 +238,7 @@ class Database:
         """
         self.fill()
         if not query and not subqueries:
-            return Table(tuple(rows_of(self._entries(), None)))
+            return Table(tuple(rows_of(self._listing().members, None)))
         wanted = as_query(query, subqueries)
         entries = self.asked(wanted)
         return Table(tuple(rows_of(entries, wanted)))
@@ -238,7 +249,7 @@ class Database:
     def members(self) -> Sequence[Entry]:
         """The entries of this database itself, in order; a database among them has its own in `inside`."""
         self.fill()
-        return self._entries()
+        return self._listing().members
 
     def page(self, *queries: str) -> str:
         """The database as an HTML page: a query with completion, tags as chips, rows that open.
@@ -352,6 +363,18 @@ class Database:
             members.sort(key=lambda m: (math.inf if m.position is None else m.position, m.name))
         return members
 
+    def _version(self) -> Version:
+        """The numbers of edits of this database and of those inside: equal ones have equal entries."""
+        inside = [m.object._version() for m in self._members.values() if isinstance(m.object, Database)]
+        return (self._edits, *inside)
+
+    def _listing(self) -> Listing:
+        """The entries as they are now; databases that were not filled have none."""
+        version = self._version()
+        if self._listed is None or self._listed[0] != version:
+            self._listed = version, Listing(tuple(self._entries()))
+        return self._listed[1]
+
     def _entries(self, path: str = "") -> list[Entry]:
         return [self._entry(m, path) for m in self._ordered()]
 
@@ -379,18 +402,12 @@ class Database:
     def asked(self, query: Query) -> Sequence[Entry]:
         """The members in order, with the query's extra ones.  Raises UnknownNameError for a name that is not there."""
         self._fill_for(query)
-        entries = self._entries()
         if query.extra and not self.has_positions:
             raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
-        entries = with_extra(entries, query, self._label()) if query.extra else entries
         with suppress(UnknownNameError):  # it may be the name of a rule that has not been looked at yet
-            self._check(query, entries)
-            return entries
+            return self._checked(query)
         self.fill()
-        entries = self._entries()
-        entries = with_extra(entries, query, self._label()) if query.extra else entries
-        self._check(query, entries)
-        return entries
+        return self._checked(query)
 
     def _fill_for(self, query: Query) -> None:
         """Fill the databases that the query names."""
@@ -428,11 +445,13 @@ class Database:
         for hidden in self.gone:
             warn_if_hidden(self._label(), member, hidden, "in it")
 
-    def _check(self, query: Query, members: Sequence[Entry]) -> None:
-        """Raise UnknownNameError if the query has an unknown name."""
-        entries = _walked(members)
-        known = CONTRACT_TAGS.union({self.name}, *(e.tags for e in entries)) - {""}
-        containers = {e.name for e in entries if e.is_container}
+    def _checked(self, query: Query) -> Sequence[Entry]:
+        """Return the members with the query's extra ones.  Raises UnknownNameError if the query has an unknown name."""
+        listing = self._listing()
+        if query.extra:
+            listing = Listing(tuple(with_extra(listing.members, query, self._label())))
+        known = CONTRACT_TAGS.union({self.name}, listing.tags) - {""}
+        containers = listing.containers
         queries = [query]
         while queries:
             current = queries.pop()
@@ -443,17 +462,13 @@ class Database:
                 if name not in containers:
                     raise unknown(name, containers, f"container in {self._label()}")
                 queries.append(sub)
+        return listing.members
 
 
 def _without_content(member: Member) -> Member:
     """The member for comparison; of a database its kind, since its members are compared separately."""
     kind = type(member.object)
     return replace(member, object=kind) if issubclass(kind, Database) else member
-
-
-def _walked(members: Iterable[Entry]) -> list[Entry]:
-    """The members, recursively."""
-    return [inner for entry in members for inner in entry.walk()]
 
 
 def _under(name: str, obj: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import pages
 from ..record import record
+from ..record.cached import cached_property
 from .contract import Contract
 from .query import Query
 
@@ -44,6 +45,28 @@ class Entry:
         yield self
         for entry in self.inside:
             yield from entry.walk()
+
+
+@record(eq=False)
+class Listing:
+    """The entries of a database at one time: its `members` in order, a container with its own inside."""
+
+    members: tuple[Entry, ...]
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The members and all inside them, each container before what it holds."""
+        return tuple(inner for entry in self.members for inner in entry.walk())
+
+    @cached_property
+    def tags(self) -> frozenset[str]:
+        """The tags of all entries."""
+        return frozenset().union(*(entry.tags for entry in self.entries))
+
+    @cached_property
+    def containers(self) -> frozenset[str]:
+        """The names of the containers."""
+        return frozenset(entry.name for entry in self.entries if entry.is_container)
 
 
 def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:

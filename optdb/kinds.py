@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ..graph import Op
 from ..record import record
 from .conform import Conform
-from .database import Database, State
+from .database import Database, State, Version
 from .entries import Entry
 from .equilibrium import EquilibriumOptimizer
 from .members import Member, warn_if_hidden
@@ -202,6 +202,9 @@ class ProxyDB(Database):
 
     def copy(self: Self) -> Self:
         return type(self)(self.db.copy())  # type: ignore[attr-defined]
+
+    def _version(self) -> Version:
+        return self.db._version()
 
     def _entries(self, path: str = "") -> list[Entry]:
         return self.db._entries(path)

@@ -146,6 +146,5 @@ def for_any_lengths(query: Query, database: Any) -> Query:
 
 def _without(query: Query, tags: Collection[str], database: Any) -> Query:
     """Return the query without what has one of these tags; an edited database may lack some."""
-    known = {tag for entry in database.entries() for tag in entry.tags} if tags else set()
-    unwanted = sorted(known.intersection(tags))
+    unwanted = sorted(database.tags().intersection(tags)) if tags else []
     return query.excluding(*unwanted) if unwanted else query

@@ -302,6 +302,17 @@ def test_what_is_registered_and_removed_again_leaves_an_equal_state(path):
     assert db.state() == registered
 
 
+def test_entries_are_listed_once_until_something_is_edited_here_or_inside():
+    db = database()
+    assert db.entries()[0] is db.entries()[0]
+    db["canonicalize"].register("local_neg_exp", rule("local_neg_exp", neg(exp(x)), x), "new")
+    assert "canonicalize/local_neg_exp" in [e.path for e in db.entries()]
+    assert "new" in db.tags()
+    db.unregister("local_neg_exp")
+    assert "new" not in db.tags()
+    assert db.copy()["canonicalize"] is not db["canonicalize"]
+
+
 def test_a_name_is_removed_wherever_it_stands_and_a_path_in_one_place():
     db = default_db()
     whole, places = db.state(), [e.path for e in db.entries() if e.name == "local_neg_neg"]
