@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from typing import Any
 
 from .. import pages
@@ -113,9 +113,14 @@ class FunctionGraph:
         return tuple([node._match_key or match_key_of(node) for node in self.order])
 
     @cached_property
-    def ops(self) -> frozenset[Op]:
-        """The ops that are applied."""
-        return frozenset({key.op for key in set(self.match_keys)})
+    def kinds(self) -> tuple[MatchKey, ...]:
+        """The distinct match keys, in order of first use."""
+        return tuple(dict.fromkeys(self.match_keys))
+
+    @cached_property
+    def ops(self) -> KeysView[Op]:
+        """The ops that are applied, in order of first use."""
+        return dict.fromkeys([key.op for key in self.kinds]).keys()
 
     @cached_property
     def has_repeats(self) -> bool:

@@ -391,6 +391,18 @@ def test_a_graph_knows_its_ops_and_whether_anything_stands_in_it_twice():
     assert not FunctionGraph([x, y], [JOIN(x, y), JOIN(y, x), Join2(1)(x, y)]).has_repeats
 
 
+def test_ops_and_match_keys_are_listed_in_order_of_first_use():
+    ops = [Join2(twist) for twist in (5, 3, 9, 1, 7)]
+    x = Variable(TensorType("float64", (None,)), name="x")
+    value = x
+    for op in [*ops, *reversed(ops)]:
+        value = op(value, x)
+    graph = FunctionGraph([x], [value])
+    assert list(graph.ops) == ops
+    assert list(dict.fromkeys(key.op for key in graph.kinds)) == ops
+    assert len(graph.kinds) == len(set(graph.match_keys))
+
+
 def test_graphs_are_freed_with_their_lengths():
     """Lengths are interned for as long as a graph speaks of them, and no longer."""
     x, y = leaf("x"), leaf("y")

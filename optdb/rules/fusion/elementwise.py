@@ -224,7 +224,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> Funct
 
     The operands are folded from the left as before, so the result has the same bits.
     """
-    if not any(key.op in (add, mul) and key.op in key.heads for key in set(graph.match_keys)):
+    if not any(key.op in (add, mul) and key.op in key.heads for key in graph.kinds):
         return graph
     known: dict[Variable, Variable] = {}
     for node in graph.order:

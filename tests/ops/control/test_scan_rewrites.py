@@ -5,7 +5,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant, TensorType
+from arignote.graph import Constant, GraphEditor, TensorType
 from arignote.ops.control.element_bodies import nodes_within
 from arignote.ops.lowered.formats.panels import Panels
 from arignote.ops.lowered.fused import unmarked
@@ -307,3 +307,12 @@ def test_inner_loops_of_gradients_keep_and_restore_nothing_that_is_not_read():
     step = 1e-6 * np.cos(np.arange(24.0)).reshape(4, 6)
     np.testing.assert_allclose(np.sum(found * step), (sweeps(x + step) - sweeps(x - step)) / 2, rtol=1e-6)
     np.testing.assert_allclose(value, sweeps(x))
+
+
+def test_bodies_are_optimized_in_the_order_of_their_loops():
+    numbers = [7.0, 3.0, 9.0, 1.0, 5.0]
+    loops = [ag.scan(lambda x, s, k=k: T.exp(x * k) + T.tanh(s) * k, X, S)[0] for k in numbers]
+    editor = GraphEditor()
+    ag.optdb.query("fast_run")(ag.FunctionGraph([X, S], loops), editor)
+    (runs,) = [entry.inside for entry in editor.journal if entry.inside]
+    assert [float(run.before.constants[0].data) for run in runs] == numbers
