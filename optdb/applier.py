@@ -7,7 +7,6 @@ kept for each such match key, of which a graph has few.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -70,13 +69,7 @@ class Tally:
         self.time: float = 0.0
 
     def row(self) -> RuleProfile:
-        if not (self.tried or self.time):
-            return _untried(self.name)
         return RuleProfile(self.name, self.tried, self.fired, self.time, self.created)
-
-
-_untried = lru_cache(1024)(RuleProfile)
-"""The row of a rule that was not tried: those are nine of ten in a run over a small graph."""
 
 
 class Failures:
@@ -145,7 +138,8 @@ class Applier:
 
     def __init__(self, rules: Iterable[Rule], editor: GraphEditor, conform: Conform | None, failures: Failures) -> None:
         self.index: RuleIndex = rule_index(tuple(rules))
-        self._tallies: list[Tally] = []
+        self._tallies: dict[int, Tally] = {}
+        """The counts of the rules that a node has selected, by position."""
         self.editor = editor
         self.conform = conform
         self.failures = failures
@@ -160,24 +154,33 @@ class Applier:
 
     @property
     def tallies(self) -> list[Tally]:
-        """The counts of all rules; they are made for the first node that selects a rule."""
-        if not self._tallies:
-            self._tallies = [Tally(rule.name, rule) for rule in self.index.rules]
-        return self._tallies
+        """The counts of the rules that a node has selected, in the order in which they are tried."""
+        return [self._tallies[place] for place in sorted(self._tallies)]
 
     def rows(self) -> tuple[RuleProfile, ...]:
         """The rules in the profile of the run."""
-        return tuple([tally.row() for tally in self._tallies]) or self.index.untried
+        rows = [*self.index.untried]
+        for place, tally in self._tallies.items():
+            rows[place] = tally.row()
+        return tuple(rows) if self._tallies else self.index.untried
 
     def fired(self) -> dict[str, int]:
         """The rules that have fired, with their counts."""
-        return {tally.name: tally.fired for tally in self._tallies if tally.fired}
+        return {tally.name: tally.fired for tally in self.tallies if tally.fired}
 
     def busy(self, graph: FunctionGraph) -> set[MatchKey]:
         """The match keys of the graph that select at least one rule."""
-        distinct = dict.fromkeys(graph.match_keys)
-        self._meet(key.op for key in distinct)
-        return {key for key in distinct if any(self.offers_to(key))}
+        self._meet(graph.ops)
+        idle = self.index.idle
+        return {key for key in graph.kinds if key not in idle and any(self.offers_to(key))}
+
+    def _tally(self, place: int) -> Tally:
+        """The count of the rule at this position."""
+        found = self._tallies.get(place)
+        if found is None:
+            rule = self.index.rules[place]
+            found = self._tallies[place] = Tally(rule.name, rule)
+        return found
 
     def _meet(self, ops: Iterable[Op]) -> None:
         """Enable the rules that require these ops."""
@@ -201,7 +204,7 @@ class Applier:
         if self._absent:
             rules, absent = self.index.rules, self._absent
             places = tuple([p for p in places if not rules[p].needs or absent.isdisjoint(rules[p].needs)])
-        return tuple(map(self.tallies.__getitem__, places)) if places else ()
+        return tuple(map(self._tally, places))
 
     def _failed(self, rule: Rule, op: Op, error: Exception) -> None:
         self.failures.record(rule.name, f"a node of {op}", error)

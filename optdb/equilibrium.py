@@ -18,7 +18,7 @@ from ..record.clock import processor_clock
 from ..record.spelling import counted
 from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
-from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
+from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit
 from .rule import Rule
 from .sweep import MERGE, Sweep, excerpt
 
@@ -91,13 +91,12 @@ class _Run:
         fired = self._fired()
         children: list[OptimizerProfile] = []
         graph = self._members("global", self.options.optimizers, began, children)
-        size, before = ordered(graph)
+        size = len(graph)
         self.largest = max(self.largest, size)
         swept = self.sweep.walk(graph)
         if swept is not graph:
             swept = self._members("cleanup", self.cleanup, swept, children)
         graph = self._members("final", self.options.final, swept, children)
-        _, after = ordered(graph)
         counts = self._fired()
         counts.subtract(fired)
         counts.update({child.name: child.replacements for child in children})
@@ -107,7 +106,7 @@ class _Run:
                 time=clock.read() - start,
                 waiting=clock.waited - waited,
                 global_time=around,
-                toposort_time=before + after,
+                toposort_time=0.0,
                 nodes=size,
                 fired=tuple((name, count) for name, count in counts.most_common() if count),
                 children=tuple(children),

@@ -36,6 +36,8 @@ class RuleIndex:
         self._by_key = _by_key(rules)
         self._by_op: dict[Op, Places] = {}
         self._by_match_key: dict[MatchKey, tuple[Places, Places]] = {}
+        self.idle: set[MatchKey] = set()
+        """The keys that were found to select no rule, in whatever graph."""
 
     def of_op(self, op: Op) -> Places:
         """The rules that name the op or a class of it, or no op at all."""
@@ -69,6 +71,8 @@ class RuleIndex:
         found = upwards, tuple(place for place in fitting if self.rules[place].uses)
         if sound and len(self._by_match_key) < MOST_KEPT:
             self._by_match_key[key] = found
+            if not fitting:
+                self.idle.add(key)
         return found
 
 

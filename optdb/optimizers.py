@@ -160,11 +160,11 @@ class TopoOptimizer(Optimizer):
         object.__setattr__(self, "rules", tuple(self.rules))
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        size, toposort_time = ordered(graph)
-        entries = len(editor.journal)
         failures = Failures(self.strict)
         applier = Applier(self.rules, editor, self.conform, failures)
-        limit = node_limit(size)
+        if not applier.busy(graph):
+            return graph, TopoProfile(table=applier.rows(), failures=failures.all())
+        entries, limit = len(editor.journal), node_limit(len(graph))
         inwards = self.order == "out_to_in"
         walk = TopDownWalk(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
         clock = processor_clock()
@@ -178,7 +178,6 @@ class TopoOptimizer(Optimizer):
             result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, editor)
             return result, replace(rest, failures=(*failures.all(), *rest.failures))
         return result, TopoProfile(
-            toposort_time=toposort_time + ordered(result)[1],
             loop_time=loop_time,
             table=applier.rows(),
             failures=failures.all(),
@@ -240,14 +239,6 @@ class FromFunctionOptimizer(Optimizer):
         name = self.name or getattr(self.function, "__name__", type(self).__name__)
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
         return (result if editor.admit_together(name, pairs) else graph), OptimizerProfile()
-
-
-def ordered(graph: FunctionGraph) -> tuple[int, float]:
-    """The number of nodes of a graph and the seconds that it took to put them in order."""
-    clock = processor_clock()
-    start = clock.read()
-    size = len(graph.order)
-    return size, clock.read() - start
 
 
 def node_limit(size: int) -> int:

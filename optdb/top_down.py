@@ -27,8 +27,6 @@ class TopDownWalk:
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph after one walk; the graph itself if no rule applied."""
-        if not self.applier.busy(graph):
-            return graph
         self._graph = graph
         self._replaced: dict[Variable, Variable] = {}
         self._live = {o.owner for o in graph.outputs}

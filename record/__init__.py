@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import templates
-from .templates import TEMPLATES, any_fields
+from .templates import TEMPLATES, any_fields, any_slots
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -110,7 +110,8 @@ def _init(cls: type, given: tuple[Field[Any], ...]) -> FunctionType:
     keyword = [f for f in given if f.init and f.kw_only]
     names = [f.name for f in (*positional, *keyword)]
     short = len(names) < len(TEMPLATES) and not hasattr(cls, "__post_init__")
-    template = (TEMPLATES[len(names)] if short else any_fields).__code__
+    of_any_number = any_slots if hasattr(cls, "__slots__") else any_fields
+    template = (TEMPLATES[len(names)] if short else of_any_number).__code__
     letters = dict(zip(template.co_varnames[1:], names))
     code = template.replace(
         co_name="__init__", co_varnames=("self", *names), co_nlocals=1 + len(names),

@@ -144,6 +144,16 @@ def test_pickled(value, protocol):
     assert pickle.loads(pickle.dumps(value, protocol)) == value
 
 
+@pytest.mark.parametrize("slots", [False, True])
+def test_any_number_of_fields_with_and_without_slots(slots):
+    names = [f"f{k}" for k in range(20)]
+    made = record(slots=slots)(type("Wide", (), {"__annotations__": dict.fromkeys(names, int), "f19": 19}))
+    value = made(*range(18), f18=18)
+    assert [getattr(value, name) for name in names] == list(range(20))
+    assert hasattr(value, "__dict__") is not slots
+    assert value == made(*range(20)) and hash(value) == hash(made(*range(20)))
+
+
 def test_slots():
     assert not hasattr(Slotted(1), "__dict__") and Slotted(1).y == ()
 

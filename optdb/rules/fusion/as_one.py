@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ....graph import Apply, FunctionGraph, GraphEditor, Op, Variable, union
 from ....ops.core.tensor import TensorVariable
 from ....profiling import FusionProfile
-from ...optimizers import Result, ordered
+from ...optimizers import Result
 
 
 def profiled(
@@ -23,7 +23,6 @@ def profiled(
         nb_iter=1,
         nb_replacement=len(editor.journal) - before,
         nb_inconsistency_replace=editor.refused - refused,
-        toposort_time=ordered(graph)[1],
     )
 
 

@@ -88,7 +88,7 @@ class EGraphOptimizer(Optimizer):
         return found, profiles.EGraphProfile(
             stop=stop, classes=len(egraph.members()), forms=len(egraph.nodes), rounds=search.rounds,
             refused=search.failures.count, price_before=before, price_after=after, derivation=steps,
-            table=tuple(tally.row() for tally in search.applier.tallies),
+            table=search.applier.rows(),
         )  # fmt: skip
 
 
