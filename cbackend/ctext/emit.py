@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -34,7 +33,7 @@ from ..ir.loops import (
     Var,
 )
 from ..ir.operands import CALLBACK, Parameter
-from ..ir.walk import all_statements, operations_in, own_names_in
+from ..ir.walk import all_statements, operations_in
 from .helper import C_TYPES, storage_type
 from .loop_forms import printed_body
 from .preamble import in_order, used
@@ -215,7 +214,9 @@ def functions(kernel: Kernel) -> list[Function]:
         name = f"{kernel.name}_{outlined}" if outlined else kernel.name
         parameters = list(map(_parameter, kernel.parameters)) or ["void"]
         prototype = "\n".join(_wrapped(f"{kind} {name}(", parameters, ")"))
-        lines = (*_unused(kernel.parameters, body), *statements(body, 1, kernel.name))
+        # Without these lines compilers warn of parameters that are not read.
+        unread = (f"{INDENT}(void){name};" for name in kernel.unread[outlined])
+        lines = (*unread, *statements(body, 1, kernel.name))
         found.append(Function(kernel.name, outlined, comment, prototype, lines, body))
         comment = ""
     return found
@@ -231,20 +232,23 @@ def helpers(kernel: Kernel) -> tuple[str, ...]:
     declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
     printed = (p for s in all_statements(kernel.body) for p in (s, *(printed_body(s) if isinstance(s, For) else ())))
     own = (expr for s in printed for expr in operations_in(s))
-    return in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
+    return in_order(_names_in(own).union(*map(_named_in, declared)))
 
 
 def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
     """Return the helpers that expressions use, directly or through other helpers, in order of definition."""
-    return in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
+    return in_order(_names_in(e for expr in exprs for e in operations_in(Do(expr))))
 
 
-def _names_in(exprs: Iterable[ScalarOp | Const]) -> Iterator[str]:
+def _names_in(exprs: Iterable[ScalarOp | Const]) -> set[str]:
+    """Return the helpers that operations and constants use."""
+    templates: set[str] = set()
     for expr in exprs:
         if isinstance(expr, ScalarOp):
-            yield from _named_in(form_of(expr).text)
+            templates.add(form_of(expr).text)
         elif expr.dtype.startswith("complex"):
-            yield from _named_in(constant(expr)[0].partition("(")[0])
+            templates.add(constant(expr)[0].partition("(")[0])
+    return set().union(*map(_named_in, templates))
 
 
 @cache
@@ -262,12 +266,6 @@ def _parameter(parameter: Parameter) -> str:
     if parameter.const:
         return f"const {c_type} *{parameter.name}"
     return f"{c_type} *{'restrict ' * parameter.restrict}{parameter.name}"
-
-
-def _unused(parameters: Iterable[Parameter], body: Body) -> Iterator[str]:
-    """Return `(void)name;` for parameters that the body does not read, so that compilers stay silent."""
-    read = set(own_names_in(body))
-    return (f"{INDENT}(void){p.name};" for p in parameters if p.name not in read)
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:

@@ -104,14 +104,15 @@ class Kernel:
         return {**{s.name: s.body for s in outlined_in(self.body)}, "": self.body}
 
     @cached_property
-    def _unread(self) -> frozenset[str]:
-        """Return the parameters that a function of the kernel does not read."""
-        read = [set(own_names_in(body)) for body in self.bodies.values()]
-        return frozenset(p.name for p in self.parameters if not all(p.name in names for names in read))
+    def unread(self) -> dict[str, tuple[str, ...]]:
+        """The parameters that each of its functions does not read, by the name of the function."""
+        read = {name: own_names_in(body) for name, body in self.bodies.items()}
+        return {name: tuple(p.name for p in self.parameters if p.name not in names) for name, names in read.items()}
 
     def reads(self, operand: int) -> bool:
         """Whether the elements of an operand are read or written, not only its lengths."""
-        return operand_name(operand, len(self.outputs)) not in self._unread
+        name = operand_name(operand, len(self.outputs))
+        return not any(name in unread for unread in self.unread.values())
 
     @property
     def is_vectorized(self) -> bool:

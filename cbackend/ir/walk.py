@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 
 from . import loops as ir
 
@@ -105,10 +106,9 @@ def _inside(s: ir.Statement) -> ir.Body:
     return s.body if isinstance(s, (ir.For, ir.Outlined)) else ()
 
 
-def own_names_in(body: Iterable[ir.Statement]) -> Iterator[str]:
-    """Yield the locals and arrays that `body` reads or writes through; of outlined functions only the arguments."""
-    for s in own_statements(body):
-        yield from names_read(s)
+def own_names_in(body: Iterable[ir.Statement]) -> set[str]:
+    """Return the locals and arrays that `body` reads or writes through; of outlined functions only the arguments."""
+    return {name for s in own_statements(body) for name in names_read(s)}
 
 
 def outlined_in(body: Iterable[ir.Statement]) -> Iterator[ir.Outlined]:
@@ -116,45 +116,39 @@ def outlined_in(body: Iterable[ir.Statement]) -> Iterator[ir.Outlined]:
     return (s for s in own_statements(body) if isinstance(s, ir.Outlined) and s.body)
 
 
-def operations_in(s: ir.Statement) -> Iterator[ir.ScalarOp | ir.Const]:
-    """Yield the operations and constants of the expressions of a statement, without those of its own body."""
-    for expr in _expressions(s):
-        yield from _operations(expr)
+def operations_in(s: ir.Statement) -> list[ir.ScalarOp | ir.Const]:
+    """Return the operations and constants of the expressions of a statement, without those of its own body."""
+    return [e for e in _with_parts(_expressions(s)) if isinstance(e, (ir.ScalarOp, ir.Const))]
 
 
-def _operations(expr: ir.Expr) -> Iterator[ir.ScalarOp | ir.Const]:
-    if isinstance(expr, ir.Load):
-        yield from _operations(expr.index)
-    elif isinstance(expr, ir.ScalarOp):
+def _with_parts(exprs: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
+    """Yield the expressions and all inside them, each before its parts, from left to right."""
+    waiting = [*reversed(exprs)]
+    while waiting:
+        expr = waiting.pop()
         yield expr
-        for a in expr.args:
-            yield from _operations(a)
-    elif isinstance(expr, ir.Const):
-        yield expr
+        if isinstance(expr, ir.ScalarOp):
+            waiting.extend(expr.args[::-1])
+        elif isinstance(expr, ir.Load):
+            waiting.append(expr.index)
 
 
-def names_in(expr: ir.Expr) -> Iterator[str]:
-    """The locals and arrays that `expr` reads."""
-    if isinstance(expr, ir.Local):
-        yield expr.name
-    elif isinstance(expr, ir.Load):
-        yield expr.array
-        yield from names_in(expr.index)
-    elif isinstance(expr, ir.ScalarOp):
-        for a in expr.args:
-            yield from names_in(a)
+def names_in(*exprs: ir.Expr) -> list[str]:
+    """Return the locals and arrays that expressions read."""
+    found = []
+    for expr in _with_parts(exprs):
+        if isinstance(expr, ir.Local):
+            found.append(expr.name)
+        elif isinstance(expr, ir.Load):
+            found.append(expr.array)
+    return found
 
 
-def names_read(s: ir.Statement) -> Iterator[str]:
-    """Yield the locals and arrays that a statement reads, without those read in its own body."""
-    if isinstance(s, ir.Store):
-        yield s.array
-    if isinstance(s, ir.ElementPointer) and isinstance(s.array, str):
-        yield s.array
-    if isinstance(s, ir.Outlined):
-        yield from s.arguments
-    for expr in _expressions(s):
-        yield from names_in(expr)
+def names_read(s: ir.Statement) -> list[str]:
+    """Return the locals and arrays that a statement reads, without those read in its own body."""
+    if isinstance(s, ir.Store) or (isinstance(s, ir.ElementPointer) and isinstance(s.array, str)):
+        return [s.array, *names_in(*_expressions(s))]
+    return [*s.arguments] if isinstance(s, ir.Outlined) else names_in(*_expressions(s))
 
 
 def arrays_in(body: Iterable[ir.Statement]) -> Iterator[str]:
@@ -193,11 +187,16 @@ def _pruned(body: ir.Body, used: set[str]) -> ir.Body:
                 continue
             used.discard(s.name)  # earlier statements refer to another local of this name
         if isinstance(s, ir.For):
-            s = replace(s, body=_pruned(s.body, used))
+            s = _with(s, body=_pruned(s.body, used))
         elif isinstance(s, ir.If):
-            s = replace(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
+            s = _with(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
         elif isinstance(s, ir.Outlined):
-            s = replace(s, body=pruned(s.body))
+            s = _with(s, body=pruned(s.body))
         used.update(names_read(s))
         kept.append(s)
-    return tuple(reversed(kept))
+    return body if len(kept) == len(body) and all(map(is_, body, reversed(kept))) else tuple(reversed(kept))
+
+
+def _with(s: ir.Statement, **bodies: ir.Body) -> ir.Statement:
+    """Return a statement with other bodies; itself if it has these."""
+    return s if all(getattr(s, name) is body for name, body in bodies.items()) else replace(s, **bodies)
