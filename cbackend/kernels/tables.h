@@ -33,6 +33,7 @@ typedef struct ag_blas {
     i32 (*gather_products)(const struct ag_runtime *rt, const ag_gather_products *of);
     i32 (*sparse_rows)(const struct ag_runtime *rt, const ag_sparse_rows *of);
     i32 (*sparse_across)(const struct ag_runtime *rt, const ag_sparse_across *of);
+    i32 (*sparse_values)(const struct ag_runtime *rt, const ag_sparse_values *of);
 } ag_blas;
 
 typedef struct ag_byte_table {
@@ -72,6 +73,9 @@ typedef struct ag_sort_table {
     void (*repeated)(const struct ag_runtime *rt, const ag_repeated *of);
     void (*count_distinct)(const struct ag_runtime *rt, const ag_count_distinct *of);
     void (*distinct)(const struct ag_runtime *rt, const ag_distinct *of);
+    i32 (*sparse_pattern)(const struct ag_runtime *rt, const ag_sparse_pattern *of);
+    i32 (*sparse_places)(const struct ag_runtime *rt, const ag_sparse_places *of);
+    i32 (*sparse_order)(const struct ag_runtime *rt, const ag_sparse_order *of);
 } ag_sort_table;
 
 typedef struct ag_fourier_table {

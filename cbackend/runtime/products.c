@@ -26,6 +26,7 @@
 #include "../kernels/attention/attention.c"
 #include "../kernels/linear_algebra/cholesky_gradient.c"
 #include "../kernels/sparse/sparse.c"
+#include "../kernels/sparse/values.c"
 #include "../kernels/sampling/sampling.c"
 #include "../kernels/slots.h"
 

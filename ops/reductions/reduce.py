@@ -340,7 +340,7 @@ def max(
     `initial` counts as a further element; `where`, a mask of the elements that count, needs it.  Raises ValueError
     where there are no elements.
     """
-    return _reduce("max", _with_initial("max", x, axis, initial, where), axis, keepdims)
+    return _extremum("max", x, axis, keepdims, initial, where)
 
 
 def min(
@@ -348,7 +348,7 @@ def min(
     where: TensorLike = True,
 ) -> TensorVariable:  # fmt: skip
     """The smallest element along `axis`; see `max`."""
-    return _reduce("min", _with_initial("min", x, axis, initial, where), axis, keepdims)
+    return _extremum("min", x, axis, keepdims, initial, where)
 
 
 def _first(initial: Any, dtype: str) -> TensorVariable:
@@ -358,23 +358,22 @@ def _first(initial: Any, dtype: str) -> TensorVariable:
     return with_dtype(as_tensor(initial), dtype)
 
 
-def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any:
-    """Return `x` with `initial` as a further element along each axis, and where `where` does not hold."""
+def _extremum(what: str, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """Return a maximum or minimum, of `initial` and of the elements where `where` holds."""
     if initial is None:
         if where is not True:
             raise ValueError(f"{what}: where needs an initial value, for rows without a selected element")
-        return x
+        return _reduce(what, x, axis, keepdims)
     x = as_tensor(x)
-    initial = _first(initial, x.dtype)
+    initial, axes = _first(initial, x.dtype), _axes(what, x, axis)
     if where is not True:
         x = T.switch(mask_of(what, x, where), x, initial)
-    axes = _axes(what, x, axis)
-    if not axes:
-        return (maximum if what == "max" else minimum)(x, initial)
-    for axis in axes:  # each of them, since any may have length 0
-        further = T.broadcast_to(initial, [1 if k == axis else n for k, n in enumerate(T.lengths_of(x))])
-        x = T.concatenate([x, further], axis)
-    return x
+    fold = REDUCTIONS[what]
+    for k in axes:  # a reduction of no elements fails
+        if not x.type.shape[k]:
+            further = T.broadcast_to(initial, [1 if a == k else n for a, n in enumerate(T.lengths_of(x))])
+            x = T.concatenate([x, further], k)
+    return fold(_reduce(what, x, axes, keepdims), initial)
 
 
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:

@@ -11,7 +11,8 @@ from ...graph import Constant
 from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import SpecifyShape
-from .entries import joint_lengths, keys_of, merge, of_sorted, single
+from .entries import joint_lengths, minors_of, single
+from .patterns import SparsePattern, SparsePlaces
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
 
 __all__ = ["add", "divide", "multiply", "power", "structured", "subtract"]
@@ -69,11 +70,25 @@ def add(x: Any, y: Any) -> Any:
     )
 
 
-def _merged(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
+def _alike(x: SparseMatrix, y: SparseMatrix) -> tuple[SparseMatrix, SparseMatrix, Any]:
+    """Return both matrices in a compressed format, and their lengths, which a call checks."""
     format = "csr" if x.format == "coo" else x.format
-    lengths = joint_lengths(x, y)
-    keys = T.concatenate([keys_of(v, format, lengths) for v in (x, y)])
-    return merge(format, T.concatenate([x.data, y.data]), keys, lengths)
+    x, y = x.asformat(format), y.asformat(format)
+    return x, y, joint_lengths(x, y)
+
+
+def _merged(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
+    x, y, lengths = _alike(x, y)
+    both = SparseMatrix(x.format, (*x.parts[:3], *lengths))
+    (first, starts), (second, ends), n = x.parts[1:3], y.parts[1:3], minors_of(both)
+    rows = T.arange(T.lengths_of(starts)[0] - 1, dtype="int32")
+    pairs = T.reshape(T.stack([rows, rows + T.cast(T.lengths_of(starts)[0], "int32")], axis=1), (-1,))
+    stacked = (T.concatenate([first, second]), T.concatenate([starts, ends + T.cast(T.lengths_of(first)[0], "int32")]))
+    known, found = SparsePattern()(pairs, T.arange(T.lengths_of(starts)[0], dtype="int32") * 2, *stacked, n)
+    data = T.zeros(T.lengths_of(known), T.result_type(x.data, y.data))
+    for v in (x, y):
+        data = T.inc_subtensor(data[SparsePlaces()(*v.parts[1:3], known, found, n)], v.data)
+    return SparseMatrix(x.format, (data, known, found, *lengths))
 
 
 def subtract(x: Any, y: Any) -> Any:
@@ -91,16 +106,13 @@ def multiply(x: Any, y: Any) -> SparseMatrix:
 
 def _common(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
     """Return the products of the elements that both matrices have."""
-    format = "csr" if x.format == "coo" else x.format
-    x = x.asformat(format)
-    lengths = joint_lengths(x, y)
-    ours = keys_of(x, format, lengths)
-    theirs, places = T.unique(keys_of(y, format, lengths), return_inverse=True)
-    data = T.inc_subtensor(T.zeros(T.lengths_of(theirs), y.dtype)[places], y.data)
-    first = T.searchsorted(theirs, ours)
-    (pairs,) = T.nonzero(T.lt(first, T.searchsorted(theirs, ours, "right")))
-    rows, columns = x.places
-    return of_sorted(format, x.data[pairs] * data[first[pairs]], rows[pairs], columns[pairs], lengths)
+    x, y, lengths = _alike(x, y)
+    ours, theirs, n = x.parts[1:3], y.parts[1:3], minors_of(x)
+    data = T.inc_subtensor(T.zeros_like(y.data)[SparsePlaces()(*theirs, *theirs, n)], y.data)  # repeated places
+    at = SparsePlaces()(*ours, *theirs, n)
+    (pairs,) = T.nonzero(at >= 0)
+    indptr = T.cast(T.searchsorted(pairs, T.cast(ours[1], "int64")), "int32")
+    return SparseMatrix(x.format, (x.data[pairs] * data[at[pairs]], ours[0][pairs], indptr, *lengths))
 
 
 def divide(x: Any, y: Any) -> SparseMatrix:

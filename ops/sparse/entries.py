@@ -1,7 +1,4 @@
-"""Orders and conversions of the elements of sparse matrices, and merging of equal places.
-
-An element has a key, one number for its row and column in the order of a format; sorted keys are a matrix.
-"""
+"""Orders and conversions of the elements of sparse matrices, and merging of equal places."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from typing import Any
 
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
+from .patterns import SparseOrder, SparsePattern, SparsePlaces
 from .sparse_matrix import LABELS, SparseMatrix
 
 Lengths = tuple[Any, Any]
@@ -24,43 +22,45 @@ def of_sorted(format: str, data: Any, rows: Any, columns: Any, lengths: Lengths)
     return SparseMatrix(format, (data, minors, indptr, *lengths))
 
 
-def keys_of(x: SparseMatrix, format: str, lengths: Lengths) -> Any:
-    """Return one number for the place of each element, in the order of a format; coo is in that of csr."""
-    rows, columns = (T.cast(p, "int64") for p in x.places)
-    return columns * lengths[0] + rows if format == "csc" else rows * lengths[1] + columns
+def grouped(x: SparseMatrix, format: str) -> SparseMatrix:
+    """Return the matrix in compressed rows or columns; the elements of each keep their order, repeated ones stay."""
+    majors, minors = x.places if format == "csr" else x.places[::-1]
+    order, indptr = SparseOrder()(majors, x.lengths[0 if format == "csr" else 1])
+    return SparseMatrix(format, (x.data[order], minors[order], indptr, *x.lengths))
 
 
-def of_keys(format: str, data: Any, keys: Any, lengths: Lengths) -> SparseMatrix:
-    """Return the matrix of elements with these sorted keys."""
-    minor = T.maximum(lengths[0] if format == "csc" else lengths[1], 1)
-    majors, minors = keys // minor, keys % minor
-    rows, columns = (minors, majors) if format == "csc" else (majors, minors)
-    return of_sorted(format, data, rows, columns, lengths)
+def in_order(x: SparseMatrix, format: str | None = None) -> SparseMatrix:
+    """Return the matrix with its elements in order; repeated ones stay."""
+    format = format or x.format
+    if format == "coo":
+        return converted(in_order(x, "csr"), "coo")
+    if x.format in (format, "coo"):
+        x = grouped(x, "csc" if format == "csr" else "csr")
+    return grouped(x, format)
 
 
-def merge(format: str, data: Any, keys: Any, lengths: Lengths) -> SparseMatrix:
-    """Return the matrix of elements in any order; those of equal keys are summed."""
-    known, places = T.unique(keys, return_inverse=True)
-    return of_keys(format, T.inc_subtensor(T.zeros(T.lengths_of(known), data.dtype)[places], data), known, lengths)
+def minors_of(x: SparseMatrix) -> Any:
+    """Return the number of columns of a matrix in the format csr, of rows of one in csc."""
+    return x.lengths[1 if x.format == "csr" else 0]
 
 
 def merged(x: SparseMatrix, format: str | None = None) -> SparseMatrix:
     """Return the matrix with its elements in order, and one for each place."""
     format = format or x.format
-    return merge(format, x.data, keys_of(x, format, x.lengths), x.lengths)
+    if format == "coo":
+        return converted(merged(x, "csr"), "coo")
+    data, indices, indptr = (x if x.format == format else grouped(x, format)).parts[:3]
+    rows, columns = x.lengths if format == "csr" else x.lengths[::-1]
+    own = (T.arange(rows, dtype="int32"), T.arange(rows + 1, dtype="int32"))
+    known, ends = SparsePattern()(*own, indices, indptr, columns)
+    places = SparsePlaces()(indices, indptr, known, ends, columns)
+    summed = T.inc_subtensor(T.zeros(T.lengths_of(known), data.dtype)[places], data)
+    return SparseMatrix(format, (summed, known, ends, *x.lengths))
 
 
 def single(x: SparseMatrix) -> SparseMatrix:
     """Return a matrix in the format coo with one element for each place; another one as it is."""
     return merged(x) if x.format == "coo" else x
-
-
-def in_order(x: SparseMatrix, format: str | None = None) -> SparseMatrix:
-    """Return the matrix with its elements in order."""
-    format = format or x.format
-    keys = keys_of(x, format, x.lengths)
-    order = T.argsort(keys)
-    return of_keys(format, x.data[order], keys[order], x.lengths)
 
 
 def converted(x: SparseMatrix, format: str) -> SparseMatrix:

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.checks import shown
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
-from .entries import merge
+from .entries import merged
 from .sparse_matrix import SparseMatrix, sparse
 
 __all__ = ["hstack", "vstack"]
@@ -90,10 +90,8 @@ def vstack(blocks: Sequence[Any], format: str = "csr") -> SparseMatrix:
         above = above + _same_columns(b, given[0])
     data, row, column = (T.concatenate(parts) for parts in ([b.data for b in given], rows, columns))
     lengths = (above, given[0].lengths[1])
-    if format == "coo":
-        return SparseMatrix("coo", (data, T.cast(row, "int32"), T.cast(column, "int32"), *lengths))
-    keys = column * lengths[0] + row if format == "csc" else row * lengths[1] + column
-    return merge(format, data, keys, lengths)
+    found = SparseMatrix("coo", (data, T.cast(row, "int32"), T.cast(column, "int32"), *lengths))
+    return found if format == "coo" else merged(found, format)
 
 
 def _same_columns(block: SparseMatrix, first: SparseMatrix) -> Any:

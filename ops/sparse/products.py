@@ -1,9 +1,7 @@
 """Products with sparse matrices.
 
-A product with a dense operand is one op (rows.py).  For the format coo and for integers the rows that elements need are
-gathered, multiplied, and added up by row.  One of two sparse matrices lists a product for each element of the first and
-each of the row of the second, then merges equal places.
-Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
+A product with a dense operand is one op (rows.py).  For integers the rows that elements need are gathered, multiplied,
+and added up by row.  One of two sparse matrices is a pattern (patterns.py), then its elements (values.py).
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -19,8 +17,10 @@ from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
 from . import rows
-from .entries import merge
+from .entries import grouped
+from .patterns import SparsePattern
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
+from .values import SparseValues, summed_pairs
 
 __all__ = ["dot", "sampling_dot", "structured_dot", "usmm"]
 
@@ -57,7 +57,10 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
     dense = fitting(y, 0, x.lengths[1], "the dense operand of a sparse product")
     dtype = T.result_type(x.data, dense)
     data = T.cast(x.data, np.dtype(dtype).name)
-    if x.format != "coo" and data.dtype in rows.DTYPES:
+    if data.dtype in rows.DTYPES:
+        if x.format == "coo":
+            x = grouped(x, "csr")
+            data = T.cast(x.data, data.dtype)
         indices, indptr = x.parts[1:3]
         majors = x.lengths[0] if x.format == "csr" else x.lengths[1]
         checked = CheckLengths((("indptr of the sparse matrix", 0),), declared=False)
@@ -78,21 +81,25 @@ def fitting(value: Any, axis: int, length: Any, subject: str) -> Any:
 
 
 def _sparse_product(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
-    format = x.format if x.format != "coo" else "csr"
-    if y.format != "csr":
-        y = y.tocsr()
-    row_of, inner = x.places
-    indptr = T.cast(y.parts[2], "int64")
-    starts = indptr[:-1]
-    given = fitting(starts, 0, x.lengths[1], "the rows of the second sparse matrix")
-    counts = (indptr[1:] - given)[inner]
-    ends = T.cumsum(counts)
-    which = T.repeat(T.arange(T.lengths_of(counts)[0]), counts)
-    places = T.arange(T.lengths_of(which)[0]) + (given[inner] - (ends - counts))[which]
-    lengths = (x.lengths[0], y.lengths[1])
-    row, column = T.cast(row_of, "int64")[which], T.cast(y.parts[1], "int64")[places]
-    keys = column * lengths[0] + row if format == "csc" else row * lengths[1] + column
-    return merge(format, x.data[which] * y.data[places], keys, lengths)
+    if x.format == "csc":
+        return _of_rows(y.tocsc().transpose(), x.transpose(), y.lengths[0], x.lengths[1]).transpose()
+    return _of_rows(x.tocsr(), y.tocsr(), y.lengths[0], x.lengths[1])
+
+
+def _of_rows(x: SparseMatrix, y: SparseMatrix, have: Any, want: Any) -> SparseMatrix:
+    """Return the product of two matrices in the format csr; a call raises ValueError if `have` is not `want`."""
+    subject = (("the rows of the second sparse matrix", 0),)
+    data, second = y.parts[:2]
+    ends = CheckLengths(subject, declared=False)(y.parts[2], have, want)
+    n = y.lengths[1]
+    known, found = SparsePattern()(*x.parts[1:3], second, ends, n)
+    dtype = np.dtype(T.result_type(x.data, data)).name
+    ours, theirs = ((T.cast(v, dtype), *places) for v, places in ((x.data, x.parts[1:3]), (data, (second, ends))))
+    if dtype in rows.DTYPES:
+        values = SparseValues()(*ours, *theirs, known, found, n)
+    else:
+        values = summed_pairs(ours, theirs, known, found, n)
+    return SparseMatrix("csr", (values, known, found, x.lengths[0], n))
 
 
 def sampling_dot(x: Any, y: Any, p: Any) -> SparseMatrix:

@@ -100,7 +100,7 @@ class SparseProduct(TensorOp):
         return costs.Operations("product", 2.0 * terms, node.out.dtype)
 
 
-def _rows_of(indptr: Any) -> Any:
+def rows_of(indptr: Any) -> Any:
     """Return the row of each element."""
     counts = indptr[1:] - indptr[:-1]
     return T.repeat(T.arange(T.lengths_of(counts)[0], dtype="int32"), counts)
@@ -139,7 +139,7 @@ class SparseRows(SparseProduct):
         return ((dims.sub(inputs[2][0], 1), *inputs[3][1:]),)
 
     def places(self, indices: Any, indptr: Any) -> tuple[Any, Any]:
-        return _rows_of(indptr), indices
+        return rows_of(indptr), indices
 
     def by_x(self, data: Any, indices: Any, indptr: Any, sent: Any, x: Any) -> Any:
         return SparseAcross()(data, indices, indptr, sent, T.lengths_of(x)[0])
@@ -171,7 +171,7 @@ class SparseAcross(SparseProduct):
         return ((tensor_to_dim(node.inputs[4]), *inputs[3][1:]),)
 
     def places(self, indices: Any, indptr: Any) -> tuple[Any, Any]:
-        return indices, _rows_of(indptr)
+        return indices, rows_of(indptr)
 
     def by_x(self, data: Any, indices: Any, indptr: Any, sent: Any, x: Any) -> Any:
         return SparseRows()(data, indices, indptr, sent)

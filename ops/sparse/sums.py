@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.checks import normalize_axis
 from ..core.namespace import T
+from .rows import SparseRows
 from .sparse_matrix import SparseMatrix
 
 __all__: list[str] = []
@@ -20,6 +21,8 @@ def total(x: SparseMatrix, axis: int | None, dtype: Any) -> Any:
     kept = 1 - normalize_axis(axis, 2, "sum")
     wide = np.zeros(1, x.dtype).sum().dtype if dtype is None else dtype
     data = T.cast(x.data, np.dtype(wide).name)
+    if x.format == ("csr", "csc")[kept] and data.dtype in ("float32", "float64"):  # of complex ones inf * 1 has NaNs
+        return SparseRows()(data, *x.parts[1:3], T.ones(x.lengths[1 - kept], data.dtype))
     return T.inc_subtensor(T.zeros(x.lengths[kept], data.dtype)[x.places[kept]], data)
 
 

@@ -1,12 +1,18 @@
-"""Products with a matrix in compressed rows: one call of the runtime."""
+"""Products of sparse matrices in compressed rows, and their patterns: calls of the runtime."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ....graph import Apply
+from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces
 from ....ops.sparse.rows import SparseAcross, SparseRows
+from ....ops.sparse.values import SparseValues
 from ...program.outcome import Outcome
 from ...program.planner import Planner
-from .spec import SPARSE_ACROSS, SPARSE_ROWS
+from ...program.program import Array, Quantity
+from .spec import SPARSE_ACROSS, SPARSE_ORDER, SPARSE_PATTERN, SPARSE_PLACES, SPARSE_ROWS, SPARSE_VALUES
 
 
 def plan_sparse_rows(p: Planner, node: Apply) -> None:
@@ -34,4 +40,57 @@ def plan_sparse_across(p: Planner, node: Apply) -> None:
     )  # fmt: skip
 
 
-PLANNERS = {SparseRows: plan_sparse_rows, SparseAcross: plan_sparse_across}
+def _two(p: Planner, arrays: Sequence[Array]) -> tuple[Quantity, Quantity, dict[str, Any]]:
+    """Return the numbers of rows of two matrices, and the fields of their places: indices and indptr of each."""
+    first, starts, second, ends = arrays
+    m, k = (p.sum((indptr.lengths[0], -1)) for indptr in (starts, ends))
+    for rows in (m, k):
+        p.guard("not_negative", rows, failure=Outcome.PROMISED)
+    x = {"x_elements": first.lengths[0], "x_indices": first, "x_indptr": starts}
+    return m, k, x | {"y_elements": second.lengths[0], "y_indices": second, "y_indptr": ends}
+
+
+def plan_sparse_pattern(p: Planner, node: Apply) -> None:
+    arrays = [p.packed(p.arrays[v]) for v in node.inputs[:4]]
+    m, k, places = _two(p, arrays)
+    among: dict[str, Any] = {"m": m, "k": k, "n": p.read(node.inputs[4]), **places}
+    p.needed.update(node.outputs)  # both are written, whichever is read
+    found, indptr = p.on_stack("int64", ()), p.result(node.outputs[1], arrays[1].lengths)
+    p.run(SPARSE_PATTERN, **among, indptr=indptr, count=found)
+    p.run(SPARSE_PATTERN, **among, indptr=indptr, indices=p.result(node.outputs[0], (p.load(found),)))
+
+
+def plan_sparse_places(p: Planner, node: Apply) -> None:
+    arrays = [p.packed(p.arrays[v]) for v in node.inputs[:4]]
+    m, rows, places = _two(p, arrays)
+    p.guard("equal", m, rows, failure=Outcome.PROMISED)
+    p.run(SPARSE_PLACES, m=m, n=p.read(node.inputs[4]), **places, places=p.result(node.out, arrays[0].lengths))
+
+
+def plan_sparse_order(p: Planner, node: Apply) -> None:
+    rows, n = p.packed(p.arrays[node.inputs[0]]), p.read(node.inputs[1])
+    p.guard("not_negative", n, failure=Outcome.PROMISED)
+    p.needed.update(node.outputs)
+    order, indptr = p.result(node.outputs[0], rows.lengths), p.result(node.outputs[1], (p.sum((n, 1)),))
+    p.run(SPARSE_ORDER, elements=rows.lengths[0], n=n, rows=rows, order=order, indptr=indptr)
+
+
+def plan_sparse_values(p: Planner, node: Apply) -> None:
+    data, first, starts, other, second, ends, indices, indptr = (p.packed(p.arrays[v]) for v in node.inputs[:8])
+    m, k, places = _two(p, (first, starts, second, ends))
+    for have, want in ((data, first), (other, second), (indptr, starts)):
+        p.guard("equal", have.lengths[0], want.lengths[0], failure=Outcome.PROMISED)
+    p.run(
+        SPARSE_VALUES, data.dtype, m=m, k=k, n=p.read(node.inputs[8]), x=data, y=other, **places,
+        elements=indices.lengths[0], indices=indices, indptr=indptr, values=p.result(node.out, indices.lengths),
+    )  # fmt: skip
+
+
+PLANNERS = {
+    SparseRows: plan_sparse_rows,
+    SparseAcross: plan_sparse_across,
+    SparsePattern: plan_sparse_pattern,
+    SparsePlaces: plan_sparse_places,
+    SparseOrder: plan_sparse_order,
+    SparseValues: plan_sparse_values,
+}

@@ -3,6 +3,7 @@
 #pragma once
 #include "../../driver/outcomes.h"
 #include "../products/choices.c"
+#include "positions.c"
 
 enum {
     SPARSE_TASK = 1 << 15,  /* multiplications of a task */
@@ -16,22 +17,6 @@ typedef struct sparse_work {
     i64 checked;         /* rows whose positions are checked at once */
     i64 volatile failed; /* a position is out of bounds */
 } sparse_work;
-
-/* Whether positions of elements are rows of x; negative ones are the largest without their sign. */
-INLINE i64 positions_fit(const i32 *indices, i64 count, i64 k)
-{
-    unsigned largest = 0;
-    for (i64 e = 0; e < count; e++) largest = (unsigned)indices[e] > largest ? (unsigned)indices[e] : largest;
-    return count == 0 || (largest < 0x80000000u && largest < k);
-}
-
-/* Whether rows lie one after the other among the elements. */
-INLINE i64 rows_fit(const i32 *indptr, i64 rows, i64 elements)
-{
-    i32 wrong = 0;
-    for (i64 i = 0; i < rows; i++) wrong |= indptr[i + 1] < indptr[i];
-    return rows <= 0 || (!wrong && indptr[0] >= 0 && indptr[rows] <= elements);
-}
 
 #define KEEP_SCALAR() __asm__ volatile("") /* gathers are slower than reads of single numbers */
 

@@ -29,3 +29,60 @@ typedef struct ag_sparse_across {
     const void *x;
     void *y;
 } ag_sparse_across;
+
+/* The places of x @ y, in order: without `indices` indptr and their count, else indices, where indptr says. */
+typedef struct ag_sparse_pattern {
+    i64 m;                /* rows of x */
+    i64 k;                /* columns of x, rows of y */
+    i64 n;                /* columns of y */
+    i64 x_elements;       /* numbers of x_indices */
+    const i32 *x_indices;
+    const i32 *x_indptr;
+    i64 y_elements;       /* numbers of y_indices */
+    const i32 *y_indices;
+    const i32 *y_indptr;
+    i32 *indptr;          /* m + 1 numbers */
+    i64 *count;
+    i32 *indices;
+} ag_sparse_pattern;
+
+/* places = where y, of as many rows, has each element of x; -1 if nowhere. */
+typedef struct ag_sparse_places {
+    i64 m;                /* rows */
+    i64 n;                /* columns */
+    i64 x_elements;       /* numbers of x_indices */
+    const i32 *x_indices;
+    const i32 *x_indptr;
+    i64 y_elements;       /* numbers of y_indices */
+    const i32 *y_indices;
+    const i32 *y_indptr;
+    i64 *places;          /* as many as x_indices */
+} ag_sparse_places;
+
+/* order = the positions of elements by their rows, in their order; indptr = where each row begins. */
+typedef struct ag_sparse_order {
+    i64 elements;
+    i64 n;           /* rows */
+    const i32 *rows;
+    i64 *order;
+    i32 *indptr;     /* n + 1 numbers */
+} ag_sparse_order;
+
+/* values = the elements of x @ y at the places of a pattern. */
+typedef struct ag_sparse_values {
+    i64 m;                /* rows of x */
+    i64 k;                /* columns of x, rows of y */
+    i64 n;                /* columns of y */
+    const void *x;
+    i64 x_elements;       /* numbers of x_indices */
+    const i32 *x_indices;
+    const i32 *x_indptr;
+    const void *y;
+    i64 y_elements;       /* numbers of y_indices */
+    const i32 *y_indices;
+    const i32 *y_indptr;
+    i64 elements;         /* numbers of indices */
+    const i32 *indices;
+    const i32 *indptr;
+    void *values;
+} ag_sparse_values;

@@ -1,8 +1,8 @@
-"""The calls of products with a matrix in compressed rows, and with the transposed one."""
+"""The calls of products with sparse matrices in compressed rows, and of the patterns of their results."""
 
 from __future__ import annotations
 
-from .. import PRODUCTS, READ, WRITE, KernelSpec, Work, array, length
+from .. import PRODUCTS, READ, SORTS, WRITE, Field, KernelSpec, Work, array, length
 
 
 def _spec(name: str, function: str, about: str, rows: str) -> KernelSpec:
@@ -30,4 +30,55 @@ def _spec(name: str, function: str, about: str, rows: str) -> KernelSpec:
 SPARSE_ROWS = _spec("sparse_rows", "multiply_sparse_rows", "row i is the sum of data[e] * x[indices[e]]", "x")
 SPARSE_ACROSS = _spec("sparse_across", "multiply_sparse_across", "row indices[e] gets data[e] * x[i] added", "y")
 
-SPECS = (SPARSE_ROWS, SPARSE_ACROSS)
+
+def _places(name: str) -> tuple[Field, ...]:
+    """Return the fields of a matrix without its elements."""
+    return (
+        length(f"{name}_elements", f"numbers of {name}_indices"),
+        array(f"{name}_indices", READ, c="i32"),
+        array(f"{name}_indptr", READ, c="i32"),
+    )
+
+
+_LENGTHS = (length("m", "rows of x"), length("k", "columns of x, rows of y"), length("n", "columns of y"))
+
+SPARSE_PATTERN = KernelSpec(
+    "sparse_pattern",
+    "The places of x @ y, in order: without `indices` indptr and their count, else indices, where indptr says.",
+    (
+        *_LENGTHS, *_places("x"), *_places("y"), array("indptr", WRITE, "m + 1 numbers", c="i32"),
+        array("count", WRITE, optional=True, c="i64"), array("indices", WRITE, optional=True, c="i32"),
+    ),
+    SORTS, "sparse_pattern", fails=("PROMISED", "MEMORY"),
+)  # fmt: skip
+SPARSE_PLACES = KernelSpec(
+    "sparse_places",
+    "places = where y, of as many rows, has each element of x; -1 if nowhere.",
+    (
+        length("m", "rows"), length("n", "columns"), *_places("x"), *_places("y"),
+        array("places", WRITE, "as many as x_indices", c="i64"),
+    ),
+    SORTS, "sparse_places", fails=("PROMISED", "MEMORY"),
+)  # fmt: skip
+SPARSE_ORDER = KernelSpec(
+    "sparse_order",
+    "order = the positions of elements by their rows, in their order; indptr = where each row begins.",
+    (
+        length("elements"), length("n", "rows"), array("rows", READ, c="i32"), array("order", WRITE, c="i64"),
+        array("indptr", WRITE, "n + 1 numbers", c="i32"),
+    ),
+    SORTS, "sparse_order", fails=("PROMISED",),
+)  # fmt: skip
+SPARSE_VALUES = KernelSpec(
+    "sparse_values",
+    "values = the elements of x @ y at the places of a pattern.",
+    (
+        *_LENGTHS, array("x", READ), *_places("x"), array("y", READ), *_places("y"),
+        length("elements", "numbers of indices"), array("indices", READ, c="i32"), array("indptr", READ, c="i32"),
+        array("values", WRITE),
+    ),
+    PRODUCTS, "sum_at_places", fails=("PROMISED", "MEMORY"),
+    work=lambda c: (Work(2, (c.x_elements, c.y_elements), over=max(c.k, 1)),),
+)  # fmt: skip
+
+SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_PATTERN, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)
