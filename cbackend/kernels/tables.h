@@ -74,6 +74,7 @@ typedef struct ag_sort_table {
     void (*count_distinct)(const struct ag_runtime *rt, const ag_count_distinct *of);
     void (*distinct)(const struct ag_runtime *rt, const ag_distinct *of);
     i32 (*sparse_pattern)(const struct ag_runtime *rt, const ag_sparse_pattern *of);
+    i32 (*sparse_union)(const struct ag_runtime *rt, const ag_sparse_union *of);
     i32 (*sparse_places)(const struct ag_runtime *rt, const ag_sparse_places *of);
     i32 (*sparse_order)(const struct ag_runtime *rt, const ag_sparse_order *of);
 } ag_sort_table;

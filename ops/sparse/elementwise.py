@@ -12,7 +12,7 @@ from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import SpecifyShape
 from .entries import joint_lengths, minors_of, single
-from .patterns import SparsePattern, SparsePlaces
+from .patterns import SparsePlaces, SparseUnion
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
 
 __all__ = ["add", "divide", "multiply", "power", "structured", "subtract"]
@@ -79,16 +79,11 @@ def _alike(x: SparseMatrix, y: SparseMatrix) -> tuple[SparseMatrix, SparseMatrix
 
 def _merged(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
     x, y, lengths = _alike(x, y)
-    both = SparseMatrix(x.format, (*x.parts[:3], *lengths))
-    (first, starts), (second, ends), n = x.parts[1:3], y.parts[1:3], minors_of(both)
-    rows = T.arange(T.lengths_of(starts)[0] - 1, dtype="int32")
-    pairs = T.reshape(T.stack([rows, rows + T.cast(T.lengths_of(starts)[0], "int32")], axis=1), (-1,))
-    stacked = (T.concatenate([first, second]), T.concatenate([starts, ends + T.cast(T.lengths_of(first)[0], "int32")]))
-    known, found = SparsePattern()(pairs, T.arange(T.lengths_of(starts)[0], dtype="int32") * 2, *stacked, n)
+    known, indptr, *places = SparseUnion()(*x.parts[1:3], *y.parts[1:3], lengths[1 if x.format == "csr" else 0])
     data = T.zeros(T.lengths_of(known), T.result_type(x.data, y.data))
-    for v in (x, y):
-        data = T.inc_subtensor(data[SparsePlaces()(*v.parts[1:3], known, found, n)], v.data)
-    return SparseMatrix(x.format, (data, known, found, *lengths))
+    for v, at in zip((x, y), places, strict=True):
+        data = T.inc_subtensor(data[at], v.data)
+    return SparseMatrix(x.format, (data, known, indptr, *lengths))
 
 
 def subtract(x: Any, y: Any) -> Any:

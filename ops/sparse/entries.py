@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
-from .patterns import SparseOrder, SparsePattern, SparsePlaces
+from .patterns import SparseOrder, SparseUnion
 from .sparse_matrix import LABELS, SparseMatrix
 
 Lengths = tuple[Any, Any]
@@ -50,10 +50,8 @@ def merged(x: SparseMatrix, format: str | None = None) -> SparseMatrix:
     if format == "coo":
         return converted(merged(x, "csr"), "coo")
     data, indices, indptr = (x if x.format == format else grouped(x, format)).parts[:3]
-    rows, columns = x.lengths if format == "csr" else x.lengths[::-1]
-    own = (T.arange(rows, dtype="int32"), T.arange(rows + 1, dtype="int32"))
-    known, ends = SparsePattern()(*own, indices, indptr, columns)
-    places = SparsePlaces()(indices, indptr, known, ends, columns)
+    nothing = T.zeros(0, "int32"), T.zeros_like(indptr)
+    known, ends, places, _ = SparseUnion()(indices, indptr, *nothing, x.lengths[1 if format == "csr" else 0])
     summed = T.inc_subtensor(T.zeros(T.lengths_of(known), data.dtype)[places], data)
     return SparseMatrix(format, (summed, known, ends, *x.lengths))
 

@@ -85,6 +85,41 @@ class SparsePattern(Places):
 
 
 @record(repr=False)
+class SparseUnion(Places):
+    """`sparse_union(indices, indptr, indices, indptr, n)`: the pattern that has the places of two matrices.
+
+    Its `indices`, in order in each row, and `indptr`; where it has each element of the first, and of the second matrix.
+    Both have as many rows and n columns.  Elements before the first row or behind the last one have the place 0.
+    """
+
+    name = "sparse_union"
+    lacks: ClassVar[Lacks] = Lacks(lengths="the values decide them", batching=_SHARED)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        self.require(inputs)
+        pattern = TensorType("int32", (None,)), TensorType("int32", inputs[1].type.shape)
+        return *pattern, *(TensorType("int64", inputs[k].type.shape) for k in (0, 2))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        first, starts, second, ends, columns = values
+        ours, theirs = self.rows(first, starts, int(columns)), self.rows(second, ends, int(columns))
+        if len(ours) != len(theirs):
+            raise IndexError(self.broken())
+        found = [np.union1d(a, b).astype("int32") for a, b in zip(ours, theirs, strict=True)]
+        indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
+        places = []
+        for own, begins, rows in ((first, starts, ours), (second, ends, theirs)):
+            at = np.zeros(len(own), np.int64)
+            for start, row, known, begin in zip(begins, rows, found, indptr, strict=False):
+                at[start : start + len(row)] = begin + np.searchsorted(known, row)
+            places.append(at)
+        return np.concatenate([np.zeros(0, "int32"), *found]), indptr, *places
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return opaque_dims(node.outputs[0]), inputs[1], inputs[0], inputs[2]
+
+
+@record(repr=False)
 class SparsePlaces(Places):
     """`sparse_places(indices, indptr, indices, indptr, n)`: where the second matrix has each element of the first.
 

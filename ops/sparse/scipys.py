@@ -60,8 +60,16 @@ def of_arrays(format: str, values: Sequence[Any]) -> Any:
     data, first, second, *lengths = values
     shape = tuple(map(int, lengths))
     if format == "coo":
+        found = scipy.sparse.coo_array(shape, dtype=data.dtype)
+        if len(data) == len(first) == len(second):
+            found.row, found.col, found.data, found.has_canonical_format = first, second, data, False
+            return found
         return scipy.sparse.coo_array((data, (first, second)), shape=shape)
-    kind = scipy.sparse.csr_array if format == "csr" else scipy.sparse.csc_array
+    kind, majors = (scipy.sparse.csr_array, shape[0]) if format == "csr" else (scipy.sparse.csc_array, shape[1])
+    if len(second) == majors + 1 and len(data) == len(first) == second[-1] and second[0] == 0:
+        found = kind(shape, dtype=data.dtype)  # its parts are set: the constructor reads all positions
+        found.data, found.indices, found.indptr = data, first, second
+        return found
     return kind((data, first, second), shape=shape)
 
 

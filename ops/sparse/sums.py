@@ -38,8 +38,7 @@ def mean(x: SparseMatrix, axis: int | None, dtype: Any) -> Any:
 def extremum(x: SparseMatrix, axis: int | None, which: str) -> Any:
     """Return the greatest or least of all elements, zeros too, or along an axis."""
     fold = T.maximum if which == "max" else T.minimum
-    x = x.sum_duplicates()
-    start = _identity(x.dtype, which)
+    x, start = x.sum_duplicates(), _identity(x.dtype, which)
     if axis is None:
         rows, columns = x.lengths
         whole = getattr(T, which)(T.concatenate([x.data, T.full(1, start, dtype=x.dtype)]))

@@ -12,35 +12,59 @@ enum {
 /* A set of columns: a bit each, and a bit for each word that is not zero. */
 typedef struct column_set {
     u64 *bits, *words;
-    i64 first, last; /* words of `words` that may be set; none if last < first */
+    i64 count; /* of `words` */
 } column_set;
 
-INLINE void add_column(column_set *set, u32 column)
+/* Make an empty set of n columns; return whether there is memory. */
+static i64 new_set(const ag_runtime *rt, i64 n, column_set *set)
 {
-    const i64 word = column >> 6, at = column >> 12;
-    set->bits[word] |= 1ull << (column & 63);
-    set->words[at] |= 1ull << (word & 63);
-    set->first = least(set->first, at);
-    set->last = most(set->last, at);
+    const i64 bits = (n >> 6) + 1, words = (bits >> 6) + 1;
+    const size_t bytes = (size_t)(bits + words) * sizeof(u64);
+    u64 *const room = rt->alloc((i64)bytes);
+    if (!room) return 0;
+    memset(room, 0, bytes);
+    *set = (column_set){.bits = room, .words = room + bits, .count = words};
+    return 1;
+}
+
+/* Add columns; `all`: the set is read by all of its bits, not by its words. */
+INLINE void add_columns(const column_set *set, const i32 *restrict columns, i64 count, i64 all)
+{
+    u64 *restrict const bits = set->bits, *restrict const words = set->words;
+    for (i64 k = 0; k < count; k++) {
+        const u32 column = (u32)columns[k];
+        bits[column >> 6] |= 1ull << (column & 63);
+        if (!all) words[column >> 12] |= 1ull << (column >> 6 & 63);
+    }
+}
+
+/* Empty a word of the set; return how many columns it had, and write them in order unless `columns` is NULL. */
+INLINE i64 take_word(u64 *word, i64 first, i32 *columns)
+{
+    u64 bits = *word;
+    *word = 0;
+    if (!columns) return __builtin_popcountll(bits);
+    i64 count = 0;
+    for (; bits; bits &= bits - 1) columns[count++] = (i32)(first + __builtin_ctzll(bits));
+    return count;
 }
 
 /* Empty the set; return how many columns it had, and write them in order unless `columns` is NULL. */
-INLINE i64 take_columns(column_set *set, i32 *columns)
+INLINE i64 take_columns(const column_set *set, i32 *columns, i64 all)
 {
     i64 count = 0;
-    for (i64 at = set->first; at <= set->last; at++)
-        for (u64 left = set->words[at]; left; left &= left - 1) {
-            const i64 word = 64 * at + __builtin_ctzll(left);
-            u64 bits = set->bits[word];
-            set->bits[word] = 0;
-            if (!columns) {
-                count += __builtin_popcountll(bits);
-                continue;
+    for (i64 at = 0; at < set->count; at++)
+        if (all) {
+            const i64 end = least(64 * at + 64, set->words - set->bits);
+            for (i64 word = 64 * at; word < end; word++)
+                count += take_word(set->bits + word, 64 * word, columns ? columns + count : 0);
+        } else if (set->words[at]) {
+            for (u64 left = set->words[at]; left; left &= left - 1) {
+                const i64 word = 64 * at + __builtin_ctzll(left);
+                count += take_word(set->bits + word, 64 * word, columns ? columns + count : 0);
             }
-            for (; bits; bits &= bits - 1) columns[count++] = (i32)(64 * word + __builtin_ctzll(bits));
+            set->words[at] = 0;
         }
-    for (i64 at = set->first; at <= set->last; at++) set->words[at] = 0;
-    set->first = KEY64_MOST, set->last = -1;
     return count;
 }
 
@@ -58,24 +82,27 @@ INLINE i64 insert_column(i32 *columns, i64 count, i32 column)
 typedef struct pattern_work {
     const ag_runtime *rt;
     const ag_sparse_pattern *of;
-    i64 rows;         /* of a task */
+    i64 rows; /* of a task */
     i32 volatile failed;
 } pattern_work;
 
 /* Return how many columns row i of the result has, and write them unless `columns` is NULL. */
-INLINE i64 pattern_row(const ag_sparse_pattern *of, i64 i, column_set *set, i32 *columns)
+INLINE i64 pattern_row(const ag_sparse_pattern *of, i64 i, const column_set *set, i32 *columns)
 {
-    const i32 *first = of->x_indices, *ends = of->y_indptr, *second = of->y_indices;
+    const i32 *const first = of->x_indices, *const ends = of->y_indptr, *const second = of->y_indices;
     const i64 from = of->x_indptr[i], end = of->x_indptr[i + 1];
-    i64 total = 0;
+    i64 total = 0, count = 0;
     for (i64 e = from; e < end; e++) total += ends[first[e] + 1] - ends[first[e]];
     if (total > PATTERN_FEW) {
-        for (i64 e = from; e < end; e++)
-            for (i64 f = ends[first[e]]; f < ends[first[e] + 1]; f++) add_column(set, (u32)second[f]);
-        return take_columns(set, columns);
+        const i64 all = 4 * total > set->words - set->bits;
+        for (i64 e = from; e < end; e++) {
+            const i64 begin = ends[first[e]], length = ends[first[e] + 1] - begin;
+            if (all) add_columns(set, second + begin, length, 1);
+            else add_columns(set, second + begin, length, 0);
+        }
+        return all ? take_columns(set, columns, 1) : take_columns(set, columns, 0);
     }
     i32 few[PATTERN_FEW];
-    i64 count = 0;
     for (i64 e = from; e < end; e++)
         for (i64 f = ends[first[e]]; f < ends[first[e] + 1]; f++) count = insert_column(few, count, second[f]);
     if (columns) memcpy(columns, few, (size_t)count * sizeof *few);
@@ -86,20 +113,17 @@ static void pattern_rows(void *context, i64 task)
 {
     pattern_work *work = context;
     const ag_sparse_pattern *of = work->of;
-    const i64 words = (of->n >> 6) + 1, end = least((task + 1) * work->rows, of->m);
-    const size_t bytes = (size_t)(words + (words >> 6) + 1) * sizeof(u64);
-    u64 *const room = work->rt->alloc((i64)bytes);
-    if (!room) {
+    const i64 end = least((task + 1) * work->rows, of->m);
+    column_set set;
+    if (!new_set(work->rt, of->n, &set)) {
         work->failed = OUTCOME_MEMORY;
         return;
     }
-    memset(room, 0, bytes);
-    column_set set = {.bits = room, .words = room + words, .first = KEY64_MOST, .last = -1};
     for (i64 i = task * work->rows; i < end; i++) {
         if (of->indices) pattern_row(of, i, &set, of->indices + of->indptr[i]);
         else of->indptr[i + 1] = (i32)pattern_row(of, i, &set, 0);
     }
-    work->rt->release(room);
+    work->rt->release(set.bits);
 }
 
 /* Do `rows` rows of about `elements` elements by tasks; return the rows of one. */
@@ -109,29 +133,139 @@ static i64 rows_of_task(const ag_runtime *rt, i64 rows, i64 elements)
     return most(1, (rows + tasks - 1) / tasks);
 }
 
+/* Make the numbers of elements behind indptr[0] the ends of rows.  Return 0, or PROMISED if they are too many. */
+static i32 sum_counts(i64 rows, i32 *indptr, i64 *count)
+{
+    i64 total = 0;
+    indptr[0] = 0;
+    for (i64 i = 0; i < rows; i++) {
+        total += indptr[i + 1];
+        if (total > KEY32_MOST) return OUTCOME_PROMISED;
+        indptr[i + 1] = (i32)total;
+    }
+    *count = total;
+    return 0;
+}
+
 /* Return 0, PROMISED or MEMORY. */
 static i32 sparse_pattern(const ag_runtime *rt, const ag_sparse_pattern *of)
 {
     const i64 writes = of->indices != 0;
     if (!writes) {
-        const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->k, of->y_elements, of->n) &&
-                         matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->k);
+        const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->k, of->y_elements, of->n)
+                         && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->k);
         if (!fits) return OUTCOME_PROMISED;
-        of->indptr[0] = 0;
     }
     pattern_work work = {.rt = rt, .of = of};
     const double each = (double)of->y_elements / (double)most(1, of->k);
     work.rows = rows_of_task(rt, of->m, (i64)((double)of->x_elements * each));
     rt->parallel(rt, (of->m + work.rows - 1) / work.rows, pattern_rows, &work);
-    if (work.failed || writes) return work.failed;
-    i64 total = 0;
-    for (i64 i = 0; i < of->m; i++) {
-        total += of->indptr[i + 1];
-        of->indptr[i + 1] = (i32)total;
-        if (total > KEY32_MOST) return OUTCOME_PROMISED;
+    return work.failed || writes ? work.failed : sum_counts(of->m, of->indptr, of->count);
+}
+
+/* Give the elements before the first row and behind the last one a place. */
+static void place_outside(i64 rows, const i32 *indptr, i64 elements, i64 place, i64 *places)
+{
+    for (i64 e = 0; e < indptr[0]; e++) places[e] = place;
+    for (i64 e = indptr[rows]; e < elements; e++) places[e] = place;
+}
+
+/* Whether columns are in order, each once. */
+INLINE i64 ascending(const i32 *columns, i64 count)
+{
+    i32 wrong = 0;
+    for (i64 k = 1; k < count; k++) wrong |= columns[k - 1] >= columns[k];
+    return !wrong;
+}
+
+/* Columns of a row, and where the places of each go in the result. */
+typedef struct union_row {
+    const i32 *columns;
+    i64 *places;
+    i64 count;
+} union_row;
+
+/* Return how many columns are in either of two ascending rows; write them, and where each is, unless `columns` is NULL. */
+INLINE i64 merge_rows(union_row a, union_row b, i64 start, i32 *columns)
+{
+    i64 i = 0, j = 0, count = 0;
+    for (; i < a.count && j < b.count; count++) { /* no branch, which nobody could predict */
+        const i32 own = a.columns[i], other = b.columns[j];
+        if (columns) {
+            columns[count] = own < other ? own : other;
+            a.places[i] = b.places[j] = start + count;
+        }
+        i += own <= other, j += other <= own;
     }
-    *of->count = total;
-    return 0;
+    if (!columns) return count + a.count - i + b.count - j;
+    for (; i < a.count; i++, count++) columns[count] = a.columns[i], a.places[i] = start + count;
+    for (; j < b.count; j++, count++) columns[count] = b.columns[j], b.places[j] = start + count;
+    return count;
+}
+
+/* Write where the columns of a row are among ascending ones, all of which are there. */
+INLINE void find_columns(union_row row, i64 start, const i32 *columns, i64 count)
+{
+    for (i64 k = 0; k < row.count; k++) {
+        i64 low = 0;
+        for (i64 left = count; left > 1; left -= left / 2)
+            if (columns[low + left / 2] <= row.columns[k]) low += left / 2;
+        row.places[k] = start + low;
+    }
+}
+
+typedef struct union_work {
+    const ag_runtime *rt;
+    const ag_sparse_union *of;
+    i64 rows; /* of a task */
+    i32 volatile failed;
+} union_work;
+
+static void unite_rows(void *context, i64 task)
+{
+    union_work *work = context;
+    const ag_sparse_union *of = work->of;
+    const i64 end = least((task + 1) * work->rows, of->m);
+    column_set set;
+    if (!new_set(work->rt, of->n, &set)) {
+        work->failed = OUTCOME_MEMORY;
+        return;
+    }
+    for (i64 i = task * work->rows; i < end; i++) {
+        const i64 x = of->x_indptr[i], y = of->y_indptr[i], start = of->indices ? of->indptr[i] : 0;
+        const union_row a = {of->x_indices + x, of->indices ? of->x_places + x : 0, of->x_indptr[i + 1] - x};
+        const union_row b = {of->y_indices + y, of->indices ? of->y_places + y : 0, of->y_indptr[i + 1] - y};
+        i32 *const columns = of->indices ? of->indices + start : 0;
+        i64 count;
+        if (ascending(a.columns, a.count) && ascending(b.columns, b.count)) {
+            count = columns ? merge_rows(a, b, start, columns) : merge_rows(a, b, start, 0);
+        } else {
+            add_columns(&set, a.columns, a.count, 0);
+            add_columns(&set, b.columns, b.count, 0);
+            count = take_columns(&set, columns, 0);
+            if (columns) find_columns(a, start, columns, count), find_columns(b, start, columns, count);
+        }
+        if (!columns) of->indptr[i + 1] = (i32)count;
+    }
+    work->rt->release(set.bits);
+}
+
+/* Return 0, PROMISED or MEMORY. */
+static i32 sparse_union(const ag_runtime *rt, const ag_sparse_union *of)
+{
+    const i64 writes = of->indices != 0;
+    if (!writes) {
+        const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n)
+                         && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
+        if (!fits) return OUTCOME_PROMISED;
+    }
+    if (writes) {
+        place_outside(of->m, of->x_indptr, of->x_elements, 0, of->x_places);
+        place_outside(of->m, of->y_indptr, of->y_elements, 0, of->y_places);
+    }
+    union_work work = {.rt = rt, .of = of, .rows = rows_of_task(rt, of->m, of->x_elements + of->y_elements)};
+    rt->parallel(rt, (of->m + work.rows - 1) / work.rows, unite_rows, &work);
+    return work.failed || writes ? work.failed : sum_counts(of->m, of->indptr, of->count);
 }
 
 typedef struct places_work {
@@ -153,11 +287,12 @@ static void place_rows(void *context, i64 task)
         return;
     }
     memset(place, -1, bytes);
+    const i32 *const first = of->x_indices, *const second = of->y_indices;
     for (i64 i = task * work->rows; i < end; i++) {
-        const i64 from = of->y_indptr[i], until = of->y_indptr[i + 1];
-        for (i64 f = from; f < until; f++) place[of->y_indices[f]] = (i32)f;
-        for (i64 e = of->x_indptr[i]; e < of->x_indptr[i + 1]; e++) of->places[e] = place[of->x_indices[e]];
-        for (i64 f = from; f < until; f++) place[of->y_indices[f]] = -1;
+        const i64 from = of->y_indptr[i], until = of->y_indptr[i + 1], last = of->x_indptr[i + 1];
+        for (i64 f = from; f < until; f++) place[second[f]] = (i32)f;
+        for (i64 e = of->x_indptr[i]; e < last; e++) of->places[e] = place[first[e]];
+        for (i64 f = from; f < until; f++) place[second[f]] = -1;
     }
     work->rt->release(place);
 }
@@ -165,11 +300,10 @@ static void place_rows(void *context, i64 task)
 /* Return 0, PROMISED or MEMORY. */
 static i32 sparse_places(const ag_runtime *rt, const ag_sparse_places *of)
 {
-    const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n) &&
-                     matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
+    const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n)
+                     && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
     if (!fits) return OUTCOME_PROMISED;
-    for (i64 e = 0; e < (of->m > 0 ? of->x_indptr[0] : of->x_elements); e++) of->places[e] = -1;
-    for (i64 e = of->m > 0 ? of->x_indptr[of->m] : of->x_elements; e < of->x_elements; e++) of->places[e] = -1;
+    place_outside(of->m, of->x_indptr, of->x_elements, -1, of->places);
     places_work work = {.rt = rt, .of = of, .rows = rows_of_task(rt, of->m, of->x_elements + of->y_elements)};
     rt->parallel(rt, (of->m + work.rows - 1) / work.rows, place_rows, &work);
     return work.failed;

@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply
-from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces
+from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
 from ....ops.sparse.rows import SparseAcross, SparseRows
 from ....ops.sparse.values import SparseValues
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Quantity
-from .spec import SPARSE_ACROSS, SPARSE_ORDER, SPARSE_PATTERN, SPARSE_PLACES, SPARSE_ROWS, SPARSE_VALUES
+from .spec import (
+    SPARSE_ACROSS,
+    SPARSE_ORDER,
+    SPARSE_PATTERN,
+    SPARSE_PLACES,
+    SPARSE_ROWS,
+    SPARSE_UNION,
+    SPARSE_VALUES,
+)
 
 
 def plan_sparse_rows(p: Planner, node: Apply) -> None:
@@ -60,6 +68,19 @@ def plan_sparse_pattern(p: Planner, node: Apply) -> None:
     p.run(SPARSE_PATTERN, **among, indptr=indptr, indices=p.result(node.outputs[0], (p.load(found),)))
 
 
+def plan_sparse_union(p: Planner, node: Apply) -> None:
+    arrays = [p.packed(p.arrays[v]) for v in node.inputs[:4]]
+    m, rows, places = _two(p, arrays)
+    p.guard("equal", m, rows, failure=Outcome.PROMISED)
+    among: dict[str, Any] = {"m": m, "n": p.read(node.inputs[4]), **places}
+    p.needed.update(node.outputs)
+    found, indptr = p.on_stack("int64", ()), p.result(node.outputs[1], arrays[1].lengths)
+    p.run(SPARSE_UNION, **among, indptr=indptr, count=found)
+    indices = p.result(node.outputs[0], (p.load(found),))
+    own, other = (p.result(v, a.lengths) for v, a in zip(node.outputs[2:], arrays[::2], strict=True))
+    p.run(SPARSE_UNION, **among, indptr=indptr, indices=indices, x_places=own, y_places=other)
+
+
 def plan_sparse_places(p: Planner, node: Apply) -> None:
     arrays = [p.packed(p.arrays[v]) for v in node.inputs[:4]]
     m, rows, places = _two(p, arrays)
@@ -90,6 +111,7 @@ PLANNERS = {
     SparseRows: plan_sparse_rows,
     SparseAcross: plan_sparse_across,
     SparsePattern: plan_sparse_pattern,
+    SparseUnion: plan_sparse_union,
     SparsePlaces: plan_sparse_places,
     SparseOrder: plan_sparse_order,
     SparseValues: plan_sparse_values,

@@ -14,7 +14,7 @@ INLINE i64 rows_fit(const i32 *indptr, i64 rows, i64 elements)
 {
     i32 wrong = 0;
     for (i64 i = 0; i < rows; i++) wrong |= indptr[i + 1] < indptr[i];
-    return rows <= 0 || (!wrong && indptr[0] >= 0 && indptr[rows] <= elements);
+    return rows < 0 || (!wrong && indptr[0] >= 0 && indptr[rows] <= elements);
 }
 
 /* Whether a matrix of `rows` rows and `columns` columns has all its positions in bounds. */

@@ -46,6 +46,24 @@ typedef struct ag_sparse_pattern {
     i32 *indices;
 } ag_sparse_pattern;
 
+/* The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and y
+   is among them. */
+typedef struct ag_sparse_union {
+    i64 m;                /* rows */
+    i64 n;                /* columns */
+    i64 x_elements;       /* numbers of x_indices */
+    const i32 *x_indices;
+    const i32 *x_indptr;
+    i64 y_elements;       /* numbers of y_indices */
+    const i32 *y_indices;
+    const i32 *y_indptr;
+    i32 *indptr;          /* m + 1 numbers */
+    i64 *count;
+    i32 *indices;
+    i64 *x_places;
+    i64 *y_places;
+} ag_sparse_union;
+
 /* places = where y, of as many rows, has each element of x; -1 if nowhere. */
 typedef struct ag_sparse_places {
     i64 m;                /* rows */

@@ -51,6 +51,18 @@ SPARSE_PATTERN = KernelSpec(
     ),
     SORTS, "sparse_pattern", fails=("PROMISED", "MEMORY"),
 )  # fmt: skip
+SPARSE_UNION = KernelSpec(
+    "sparse_union",
+    "The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and y "
+    "is among them.",
+    (
+        length("m", "rows"), length("n", "columns"), *_places("x"), *_places("y"),
+        array("indptr", WRITE, "m + 1 numbers", c="i32"), array("count", WRITE, optional=True, c="i64"),
+        array("indices", WRITE, optional=True, c="i32"), array("x_places", WRITE, optional=True, c="i64"),
+        array("y_places", WRITE, optional=True, c="i64"),
+    ),
+    SORTS, "sparse_union", fails=("PROMISED", "MEMORY"),
+)  # fmt: skip
 SPARSE_PLACES = KernelSpec(
     "sparse_places",
     "places = where y, of as many rows, has each element of x; -1 if nowhere.",
@@ -81,4 +93,4 @@ SPARSE_VALUES = KernelSpec(
     work=lambda c: (Work(2, (c.x_elements, c.y_elements), over=max(c.k, 1)),),
 )  # fmt: skip
 
-SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_PATTERN, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)
+SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)
