@@ -33,6 +33,7 @@ typedef struct ag_blas {
     i32 (*gather_products)(const struct ag_runtime *rt, const ag_gather_products *of);
     i32 (*sparse_rows)(const struct ag_runtime *rt, const ag_sparse_rows *of);
     i32 (*sparse_across)(const struct ag_runtime *rt, const ag_sparse_across *of);
+    i32 (*sparse_entries)(const struct ag_runtime *rt, const ag_sparse_entries *of);
     i32 (*sparse_values)(const struct ag_runtime *rt, const ag_sparse_values *of);
 } ag_blas;
 

@@ -48,9 +48,22 @@ def _index(k: Any) -> Any:
 
 def _along(x: SparseMatrix, axis: int, k: Any) -> SparseMatrix:
     """Return the rows (axis 0) or columns at positions, in the format of the matrix."""
+    if isinstance(k, slice) and k.step in (None, 1) and x.format == ("csr", "csc")[axis]:
+        return _neighbours(x, axis, k)
     places = T.arange(x.lengths[axis])[k]
     order = T.dimshuffle(places, "x") if places.ndim == 0 else places
     return chosen(x.asformat("csc" if axis else "csr"), order).asformat(x.format)
+
+
+def _neighbours(x: SparseMatrix, axis: int, k: slice) -> SparseMatrix:
+    """Return rows of a matrix in the format csr, or columns of one in csc, whose elements lie side by side."""
+    data, indices, indptr = x.parts[:3]
+    ends = indptr[1:][k]
+    first, last = T.sum(indptr[:-1][k][:1]), T.sum(ends[-1:])  # 0 if there is none
+    lengths = list(x.lengths)
+    lengths[axis] = T.lengths_of(ends)[0]
+    begins = T.concatenate([T.zeros(1, "int32"), ends - T.cast(first, "int32")])
+    return SparseMatrix(x.format, (data[first:last], indices[first:last], begins, *lengths))
 
 
 def chosen(x: SparseMatrix, order: Any) -> SparseMatrix:

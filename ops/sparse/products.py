@@ -17,7 +17,6 @@ from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
 from . import rows
-from .entries import grouped
 from .patterns import SparsePattern
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
 from .values import SparseValues, summed_pairs
@@ -58,14 +57,13 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
     dtype = T.result_type(x.data, dense)
     data = T.cast(x.data, np.dtype(dtype).name)
     if data.dtype in rows.DTYPES:
+        dense = T.cast(dense, data.dtype)
         if x.format == "coo":
-            x = grouped(x, "csr")
-            data = T.cast(x.data, data.dtype)
+            return rows.SparseEntries()(data, *x.parts[1:3], dense, x.lengths[0])
         indices, indptr = x.parts[1:3]
         majors = x.lengths[0] if x.format == "csr" else x.lengths[1]
         checked = CheckLengths((("indptr of the sparse matrix", 0),), declared=False)
         indptr = checked(indptr, T.lengths_of(indptr)[0], majors + 1)
-        dense = T.cast(dense, data.dtype)
         if x.format == "csr":
             return rows.SparseRows()(data, indices, indptr, dense)
         return rows.SparseAcross()(data, indices, indptr, dense, x.lengths[0])

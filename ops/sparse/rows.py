@@ -1,4 +1,4 @@
-"""Products of a matrix in compressed rows, or of the transposed one, with a dense vector or matrix: one op each."""
+"""Products of a sparse matrix with a dense vector or matrix: one op for compressed rows, columns and coordinates each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ..core.checks import describe, require_count, require_index_scalar
 from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
+from ..shapes.joining import RepeatedPositions
 from ..shapes.lengths import known_length, tensor_to_dim
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 class SparseProduct(TensorOp):
-    """Base of both products: operands `data`, `indices`, `indptr` of a matrix, x, and lengths of the result."""
+    """Base of the products: operands `data`, `indices`, `indptr` of a matrix, x, and lengths of the result."""
 
     picture: ClassVar[Kind] = Kind.PRODUCT
     fallible = True
@@ -102,8 +103,7 @@ class SparseProduct(TensorOp):
 
 def rows_of(indptr: Any) -> Any:
     """Return the row of each element."""
-    counts = indptr[1:] - indptr[:-1]
-    return T.repeat(T.arange(T.lengths_of(counts)[0], dtype="int32"), counts)
+    return T.cast(RepeatedPositions()(T.cast(indptr[1:] - indptr[:-1], "int64")), "int32")
 
 
 def _summed(length: int, data: Any, target: Any, source: Any, x: Any) -> tuple[np.ndarray, ...]:
@@ -175,3 +175,38 @@ class SparseAcross(SparseProduct):
 
     def by_x(self, data: Any, indices: Any, indptr: Any, sent: Any, x: Any) -> Any:
         return SparseRows()(data, indices, indptr, sent)
+
+
+@record(repr=False)
+class SparseEntries(SparseProduct):
+    """`sparse_entries(data, rows, columns, x, m)`: row rows[e] of the result, of m, gets data[e] * x[columns[e]] added.
+
+    Elements are added in their order; places may repeat.
+    """
+
+    name = "sparse_entries"
+    count: ClassVar[int] = 5
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        self.require(inputs)
+        require_index_scalar(self.name, inputs[4], "the number of rows")
+        return (TensorType(inputs[0].dtype, (known_length(inputs[4]), *inputs[3].type.shape[1:])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        data, rows, columns, x, m = values
+        are_in = ((rows >= 0) & (rows < m)).all() and ((columns >= 0) & (columns < len(x))).all()
+        if not (are_in and len(data) == len(rows) == len(columns)):
+            raise IndexError(self.broken())
+        return _summed(int(m), data, rows, columns, x)
+
+    def broken(self, *_: int) -> str:
+        return "sparse product: rows or columns of the sparse matrix are out of bounds"
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((tensor_to_dim(node.inputs[4]), *inputs[3][1:]),)
+
+    def places(self, indices: Any, indptr: Any) -> tuple[Any, Any]:
+        return indices, indptr
+
+    def by_x(self, data: Any, indices: Any, indptr: Any, sent: Any, x: Any) -> Any:
+        return self(data, indptr, indices, sent, T.lengths_of(x)[0])

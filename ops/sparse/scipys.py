@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -55,22 +56,30 @@ def of_arrays(format: str, values: Sequence[Any]) -> Any:
     """Return the matrix of SciPy's of arrays; None if they are none, as axes of `ag.vmap`, or stand for several."""
     if not all(isinstance(v, (np.ndarray, np.generic)) for v in values) or np.ndim(values[0]) != 1:
         return None
-    import scipy.sparse
-
     data, first, second, *lengths = values
     shape = tuple(map(int, lengths))
     if format == "coo":
-        found = scipy.sparse.coo_array(shape, dtype=data.dtype)
-        if len(data) == len(first) == len(second):
-            found.row, found.col, found.data, found.has_canonical_format = first, second, data, False
-            return found
-        return scipy.sparse.coo_array((data, (first, second)), shape=shape)
-    kind, majors = (scipy.sparse.csr_array, shape[0]) if format == "csr" else (scipy.sparse.csc_array, shape[1])
-    if len(second) == majors + 1 and len(data) == len(first) == second[-1] and second[0] == 0:
-        found = kind(shape, dtype=data.dtype)  # its parts are set: the constructor reads all positions
-        found.data, found.indices, found.indptr = data, first, second
+        fits, parts = len(data) == len(first) == len(second), {"coords": (first, second)}
+    else:
+        ends = int(second[-1]) if len(second) == shape[format == "csc"] + 1 and second[0] == 0 else -1
+        fits, parts = len(data) == len(first) == ends, {"indices": first, "indptr": second}
+    kind, state = _blank(format)
+    if fits and parts.keys() <= state.keys():
+        found = object.__new__(kind)  # as pickle does: the constructor reads all positions
+        found.__dict__.update(state, data=data, _shape=shape, **parts)
         return found
-    return kind((data, first, second), shape=shape)
+    return kind((data, (first, second)) if format == "coo" else (data, first, second), shape=shape)
+
+
+@cache
+def _blank(format: str) -> tuple[Any, dict[str, Any]]:
+    """Return the class of SciPy's for a format, and the state of an object that nothing is known of."""
+    import scipy.sparse
+
+    kind = getattr(scipy.sparse, f"{format}_array")
+    state = vars(kind((1, 1)))
+    unknown = {"has_canonical_format": False} if "has_canonical_format" in state else {}
+    return kind, {**state, **unknown} if "_shape" in state else {}
 
 
 def constant(value: Any, name: str | None = None) -> SparseMatrix:

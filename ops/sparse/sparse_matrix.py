@@ -32,8 +32,9 @@ LABELS = {"csr": COMPRESSED, "csc": COMPRESSED, "coo": ("data", "row", "col", "r
 
 _LINEAR = frozenset(("neg", "conj", "real", "imag", "deg2rad", "rad2deg"))
 """Functions of a sum that are the sums of the function, so that repeated elements stay."""
-_elementwise, _parts, _products, _sums, _entries, _scipys = (
-    lazy.module(f".{name}", __package__) for name in ("elementwise", "parts", "products", "sums", "entries", "scipys")
+_elementwise, _parts, _products, _rows, _sums, _entries, _scipys = (
+    lazy.module(f".{name}", __package__)
+    for name in ("elementwise", "parts", "products", "rows", "sums", "entries", "scipys")
 )
 
 
@@ -104,8 +105,7 @@ class SparseMatrix:
         _, first, second = self.parts[:3]
         if self.format == "coo":
             return first, second
-        counts = second[1:] - second[:-1]
-        majors = T.repeat(T.arange(T.lengths_of(counts)[0], dtype="int32"), counts)
+        majors = _rows.rows_of(second)
         return (majors, first) if self.format == "csr" else (first, majors)
 
     def __repr__(self) -> str:

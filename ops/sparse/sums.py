@@ -46,7 +46,10 @@ def extremum(x: SparseMatrix, axis: int | None, which: str) -> Any:
     reduced = normalize_axis(axis, 2, which)
     places, count = x.places[1 - reduced], x.lengths[1 - reduced]
     found = getattr(T.full(count, start, dtype=x.dtype).at[places], which)(x.data)
-    stored = T.inc_subtensor(T.zeros(count, "int64")[places], T.constant(1, "int64"))
+    if x.format == ("csr", "csc")[1 - reduced]:
+        stored = x.parts[2][1:] - x.parts[2][:-1]
+    else:
+        stored = T.inc_subtensor(T.zeros(count, "int64")[places], T.constant(1, "int64"))
     return T.where(stored < x.lengths[reduced], fold(found, T.constant(0, x.dtype)), found)
 
 

@@ -113,4 +113,6 @@ def summed_pairs(x: Matrix, y: Matrix, indices: Any, indptr: Any, columns: Any) 
     products = data[which] * other[places]
     spare = T.lengths_of(indices)[0]  # for products where the pattern has no place
     zeros = T.zeros((spare + 1, *T.lengths_of(products)[1:]), products.dtype)
-    return T.inc_subtensor(zeros[T.where(at < 0, spare, at)], products)[:-1]
+    sums = T.inc_subtensor(zeros[T.where(at < 0, spare, at)], products)
+    each = SparsePlaces()(indices, indptr, indices, indptr, columns)  # a pattern may have a place several times
+    return T.set_subtensor(sums[spare], 0)[T.where(each < 0, spare, each)]

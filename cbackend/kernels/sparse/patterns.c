@@ -189,13 +189,15 @@ typedef struct union_row {
 INLINE i64 merge_rows(union_row a, union_row b, i64 start, i32 *columns)
 {
     i64 i = 0, j = 0, count = 0;
-    for (; i < a.count && j < b.count; count++) { /* no branch, which nobody could predict */
+    for (; i < a.count && j < b.count; count++) {
         const i32 own = a.columns[i], other = b.columns[j];
+        i64 of_a = own <= other, of_b = other <= own;
+        __asm__("" : "+r"(of_a), "+r"(of_b)); /* numbers, not branches, which nobody could predict */
         if (columns) {
             columns[count] = own < other ? own : other;
             a.places[i] = b.places[j] = start + count;
         }
-        i += own <= other, j += other <= own;
+        i += of_a, j += of_b;
     }
     if (!columns) return count + a.count - i + b.count - j;
     for (; i < a.count; i++, count++) columns[count] = a.columns[i], a.places[i] = start + count;
@@ -320,7 +322,14 @@ static i32 sparse_order(const ag_runtime *rt, const ag_sparse_order *of)
     memset(indptr, 0, (size_t)(of->n + 1) * sizeof(i32));
     for (i64 e = 0; e < of->elements; e++) indptr[rows[e] + 1]++;
     for (i64 i = 0; i < of->n; i++) indptr[i + 1] += indptr[i];
-    for (i64 e = 0; e < of->elements; e++) of->order[indptr[rows[e]]++] = e;
+    i32 is_sorted = 1;
+    for (i64 e = 1; e < of->elements; e++) is_sorted &= rows[e - 1] <= rows[e];
+    i64 *const order = of->order;
+    if (is_sorted) {
+        for (i64 e = 0; e < of->elements; e++) order[e] = e;
+        return 0;
+    }
+    for (i64 e = 0; e < of->elements; e++) order[indptr[rows[e]]++] = e;
     for (i64 i = of->n; i > 0; i--) indptr[i] = indptr[i - 1]; /* each beginning has become its end */
     indptr[0] = 0;
     return 0;

@@ -7,13 +7,14 @@ from typing import Any
 
 from ....graph import Apply
 from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
-from ....ops.sparse.rows import SparseAcross, SparseRows
+from ....ops.sparse.rows import SparseAcross, SparseEntries, SparseRows
 from ....ops.sparse.values import SparseValues
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Quantity
 from .spec import (
     SPARSE_ACROSS,
+    SPARSE_ENTRIES,
     SPARSE_ORDER,
     SPARSE_PATTERN,
     SPARSE_PLACES,
@@ -45,6 +46,19 @@ def plan_sparse_across(p: Planner, node: Apply) -> None:
     p.run(
         SPARSE_ACROSS, result.dtype, m=m, k=k, n=columns[0] if columns else 1, elements=data.lengths[0], data=data,
         indices=indices, indptr=indptr, x=x, y=result,
+    )  # fmt: skip
+
+
+def plan_sparse_entries(p: Planner, node: Apply) -> None:
+    data, rows, columns, x = (p.packed(p.arrays[v]) for v in node.inputs[:4])
+    for places in (rows, columns):
+        p.guard("equal", data.lengths[0], places.lengths[0], failure=Outcome.LENGTHS)
+    (m,) = p.lengths(node.inputs[4:])
+    widths = x.lengths[1:]
+    result = p.result(node.out, (m, *widths))
+    p.run(
+        SPARSE_ENTRIES, result.dtype, m=m, k=x.lengths[0], n=widths[0] if widths else 1, elements=data.lengths[0],
+        data=data, rows=rows, columns=columns, x=x, y=result,
     )  # fmt: skip
 
 
@@ -110,6 +124,7 @@ def plan_sparse_values(p: Planner, node: Apply) -> None:
 PLANNERS = {
     SparseRows: plan_sparse_rows,
     SparseAcross: plan_sparse_across,
+    SparseEntries: plan_sparse_entries,
     SparsePattern: plan_sparse_pattern,
     SparseUnion: plan_sparse_union,
     SparsePlaces: plan_sparse_places,

@@ -1,6 +1,8 @@
 /* Checks of the positions of sparse matrices, which are read after them. */
 #pragma once
 
+#define KEEP_SCALAR() __asm__ volatile("") /* gathers are slower than reads of single numbers */
+
 /* Whether positions of elements are below k; negative ones are the largest without their sign. */
 INLINE i64 positions_fit(const i32 *indices, i64 count, i64 k)
 {

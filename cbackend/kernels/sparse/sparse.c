@@ -8,7 +8,8 @@
 enum {
     SPARSE_TASK = 1 << 15,  /* multiplications of a task */
     SPARSE_CHECK = 1 << 11, /* elements whose positions are checked before they are read */
-    SPARSE_COLUMNS = 32     /* columns of a sum in registers */
+    SPARSE_COLUMNS = 32,    /* columns of a sum in registers */
+    ACROSS_COLUMNS = 64     /* columns that a task adds to at least: threads share no cache line */
 };
 
 typedef struct sparse_work {
@@ -18,7 +19,11 @@ typedef struct sparse_work {
     i64 volatile failed; /* a position is out of bounds */
 } sparse_work;
 
-#define KEEP_SCALAR() __asm__ volatile("") /* gathers are slower than reads of single numbers */
+/* Return the rows whose positions are checked at once. */
+INLINE i64 rows_at_once(i64 rows, i64 elements)
+{
+    return (i64)(SPARSE_CHECK * (double)rows / (double)(elements + 1)) + 1;
+}
 
 /* Set a number of y to the sum of each row from `first` to `end` times a vector; two rows are summed at once. */
 INLINE void sparse_sums(const T *data, const i32 *indices, const i32 *indptr, i64 first, i64 end, const T *x, T *y)
@@ -96,71 +101,108 @@ static i32 multiply_sparse_rows(const ag_runtime *rt, const ag_sparse_rows *of)
     const i64 tasks = rt->threads > 1 && all > 2 * SPARSE_TASK
                           ? at_most(at_most(of->m, 16 * rt->threads), (i64)(all / SPARSE_TASK) + 1)
                           : 1;
-    const i64 checked = (i64)(SPARSE_CHECK * (double)of->m / (double)(of->elements + 1)) + 1;
-    sparse_work work = {.of = of, .rows = parts(of->m, tasks), .checked = checked};
+    sparse_work work = {.of = of, .rows = parts(of->m, tasks), .checked = rows_at_once(of->m, of->elements)};
     if (tasks > 1) rt->parallel(rt, parts(of->m, work.rows), multiply_some_rows, &work);
     else multiply_some_rows(&work, 0);
     return work.failed ? OUTCOME_PROMISED : 0;
 }
 
-/* A range of columns of the product of the transposed matrix. */
+/* A range of columns of the product of the transposed matrix, or of coordinates. */
 typedef struct across_work {
-    const ag_sparse_across *of;
-    i64 columns;         /* of a task */
+    const void *of;
+    i64 n, columns;      /* all, and those of a task */
     i64 volatile failed; /* a position is out of bounds */
 } across_work;
 
-/* Add a row to y[indices[e]]; return whether a position is out of bounds. */
-INLINE i64 add_across(const T *data, const i32 *indices, i64 elements, T x, i64 k, T *restrict y)
+/* Set a range of columns to 0. */
+INLINE void clear_columns(T *restrict y, i64 rows, i64 n, i64 count)
 {
-    for (i64 e = 0; e < elements; e++) {
-        const i64 at = indices[e];
-        if ((unsigned long long)at >= (unsigned long long)k) return 1;
-        y[at] += data[e] * x;
-    }
-    return 0;
+    const i64 whole = count == n;
+    for (i64 i = 0; i < (whole ? 1 : rows); i++)
+        for (i64 j = 0; j < (whole ? rows * n : count); j++) y[i * n + j] = 0;
+}
+
+/* Add factor * x to y. */
+INLINE void add_columns(T factor, const T *restrict x, i64 count, T *restrict y)
+{
+    for (i64 j = 0; j < count; j++) y[j] += factor * x[j];
+}
+
+/* Do the columns in tasks of ranges, so threads do not change a bit.  Return 0, or PROMISED. */
+static i32 in_columns(const ag_runtime *rt, void (*some)(void *, i64), const void *of, i64 elements, i64 n)
+{
+    const i64 most = rt->threads > 1 && (double)elements * (double)n > 2 * SPARSE_TASK ? n / ACROSS_COLUMNS : 1;
+    const i64 tasks = at_most(most > 1 ? most : 1, rt->threads);
+    across_work work = {of, n, tasks > 1 ? parts(parts(n, tasks), ACROSS_COLUMNS) * ACROSS_COLUMNS : n, 0};
+    if (tasks > 1) rt->parallel(rt, parts(n, work.columns), some, &work);
+    else some(&work, 0);
+    return work.failed ? OUTCOME_PROMISED : 0;
 }
 
 static void multiply_some_columns(void *context, i64 index)
 {
     across_work *work = context;
     const ag_sparse_across *of = work->of;
-    const i64 n = of->n, first = index * work->columns, count = at_most(work->columns, n - first);
-    const i64 m = of->m, k = of->k, elements = of->elements;
-    const T *data = of->data, *x = (const T *)of->x + first;
-    const i32 *indices = of->indices, *indptr = of->indptr;
+    const i64 n = work->n, first = index * work->columns, count = at_most(work->columns, n - first), m = of->m;
+    const T *restrict data = of->data, *restrict x = (const T *)of->x + first;
+    const i32 *restrict indices = of->indices, *restrict indptr = of->indptr;
     T *restrict y = (T *)of->y + first;
-    i64 wrong = 0;
-    for (i64 i = 0; i < k; i++)
-        for (i64 j = 0; j < count; j++) y[i * n + j] = 0;
-    for (i64 i = 0; i < m && !wrong; i++, x += n) {
-        const i64 from = indptr[i], end = indptr[i + 1];
-        wrong = from < 0 || end < from || end > elements;
-        if (wrong) break;
-        if (n == 1) {
-            wrong = add_across(data + from, indices + from, end - from, *x, k, y);
-            continue;
-        }
-        for (i64 e = from; e < end && !wrong; e++) {
-            const i64 at = indices[e];
-            wrong = at < 0 || at >= k;
-            if (wrong) break;
-            const T factor = data[e];
-            for (i64 j = 0; j < count; j++) y[at * n + j] += factor * x[j];
+    clear_columns(y, of->k, n, count);
+    const i64 checked = rows_at_once(m, of->elements);
+    i64 fits = rows_fit(indptr, m, of->elements);
+    for (i64 start = 0, until; start < m && fits; start = until) {
+        until = at_most(start + checked, m);
+        fits = positions_fit(indices + indptr[start], indptr[until] - indptr[start], of->k);
+        for (i64 i = start; i < until && fits; i++) {
+            const i64 end = indptr[i + 1];
+            const T factor = x[i * n];
+            if (n == 1)
+                for (i64 e = indptr[i]; e < end; e++) {
+                    y[indices[e]] += data[e] * factor;
+                    KEEP_SCALAR();
+                }
+            else
+                for (i64 e = indptr[i]; e < end; e++) add_columns(data[e], x + i * n, count, y + indices[e] * n);
         }
     }
-    if (wrong) work->failed = 1;
+    if (!fits) work->failed = 1;
 }
 
-/* Return 0, or PROMISED.  Tasks are ranges of columns, so threads do not change a bit. */
+/* Return 0, or PROMISED. */
 static i32 multiply_sparse_across(const ag_runtime *rt, const ag_sparse_across *of)
 {
-    if (of->k <= 0 || of->n <= 0) return 0;
-    const double all = (double)(of->elements + of->k) * (double)of->n;
-    const i64 most = of->n / 4 > 1 ? of->n / 4 : 1; /* a task reads 4 columns at least */
-    const i64 tasks = rt->threads > 1 && all > 2 * SPARSE_TASK ? at_most(most, rt->threads) : 1;
-    across_work work = {.of = of, .columns = parts(of->n, tasks)};
-    if (tasks > 1) rt->parallel(rt, parts(of->n, work.columns), multiply_some_columns, &work);
-    else multiply_some_columns(&work, 0);
-    return work.failed ? OUTCOME_PROMISED : 0;
+    if (of->n <= 0 || of->k <= 0) return 0;
+    return in_columns(rt, multiply_some_columns, of, of->elements + of->k, of->n);
+}
+
+static void multiply_some_entries(void *context, i64 index)
+{
+    across_work *work = context;
+    const ag_sparse_entries *of = work->of;
+    const i64 n = work->n, first = index * work->columns, count = at_most(work->columns, n - first);
+    const i64 elements = of->elements;
+    const T *restrict data = of->data, *restrict x = (const T *)of->x + first;
+    const i32 *restrict rows = of->rows, *restrict columns = of->columns;
+    T *restrict y = (T *)of->y + first;
+    clear_columns(y, of->m, n, count);
+    i64 fits = 1;
+    for (i64 e = 0, until; e < elements && fits; e = until) {
+        until = at_most(e + SPARSE_CHECK, elements);
+        fits = positions_fit(rows + e, until - e, of->m) && positions_fit(columns + e, until - e, of->k);
+        if (fits && n == 1)
+            for (i64 k = e; k < until; k++) {
+                y[rows[k]] += data[k] * x[columns[k]];
+                KEEP_SCALAR();
+            }
+        else if (fits)
+            for (i64 k = e; k < until; k++) add_columns(data[k], x + columns[k] * n, count, y + rows[k] * n);
+    }
+    if (!fits) work->failed = 1;
+}
+
+/* Return 0, or PROMISED. */
+static i32 multiply_sparse_entries(const ag_runtime *rt, const ag_sparse_entries *of)
+{
+    if (of->n <= 0) return 0;
+    return in_columns(rt, multiply_some_entries, of, of->elements + of->m, of->n);
 }

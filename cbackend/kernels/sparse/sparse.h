@@ -30,6 +30,19 @@ typedef struct ag_sparse_across {
     void *y;
 } ag_sparse_across;
 
+/* y, with n columns: row rows[e] gets data[e] * x[columns[e]] added.  All arrays are contiguous. */
+typedef struct ag_sparse_entries {
+    i64 m;              /* rows of y */
+    i64 k;              /* rows of x */
+    i64 n;              /* columns of x */
+    i64 elements;
+    const void *data;
+    const i32 *rows;
+    const i32 *columns;
+    const void *x;
+    void *y;
+} ag_sparse_entries;
+
 /* The places of x @ y, in order: without `indices` indptr and their count, else indices, where indptr says. */
 typedef struct ag_sparse_pattern {
     i64 m;                /* rows of x */

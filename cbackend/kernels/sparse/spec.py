@@ -30,6 +30,17 @@ def _spec(name: str, function: str, about: str, rows: str) -> KernelSpec:
 SPARSE_ROWS = _spec("sparse_rows", "multiply_sparse_rows", "row i is the sum of data[e] * x[indices[e]]", "x")
 SPARSE_ACROSS = _spec("sparse_across", "multiply_sparse_across", "row indices[e] gets data[e] * x[i] added", "y")
 
+SPARSE_ENTRIES = KernelSpec(
+    "sparse_entries",
+    "y, with n columns: row rows[e] gets data[e] * x[columns[e]] added.  All arrays are contiguous.",
+    (
+        length("m", "rows of y"), length("k", "rows of x"), length("n", "columns of x"), length("elements"),
+        array("data", READ), array("rows", READ, c="i32"), array("columns", READ, c="i32"), array("x", READ),
+        array("y", WRITE),
+    ),
+    PRODUCTS, "multiply_sparse_entries", fails=("PROMISED",), work=lambda c: (Work(2, (c.elements, c.n)),),
+)  # fmt: skip
+
 
 def _places(name: str) -> tuple[Field, ...]:
     """Return the fields of a matrix without its elements."""
@@ -93,4 +104,4 @@ SPARSE_VALUES = KernelSpec(
     work=lambda c: (Work(2, (c.x_elements, c.y_elements), over=max(c.k, 1)),),
 )  # fmt: skip
 
-SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)
+SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_ENTRIES, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)

@@ -17,7 +17,10 @@ typedef struct values_work {
 /* Add factor * y to the sums of these columns. */
 INLINE void add_row(T factor, const T *restrict y, const i32 *restrict columns, i64 count, T *restrict sums)
 {
-    for (i64 f = 0; f < count; f++) sums[columns[f]] += factor * y[f];
+    for (i64 f = 0; f < count; f++) {
+        sums[columns[f]] += factor * y[f];
+        KEEP_SCALAR();
+    }
 }
 
 static void sum_some_rows(void *context, i64 task)

@@ -19,10 +19,12 @@ FITTED = [
     T.SolveBanded(1, 1)(X, Y), T.KernelGradient((2,), (1,), 3)(X[None], Y[None, :, :1], K),
     T.MaxPoolGradient((2, 3), (1, 2), (2, 1))(X, T.MaxPool((2, 3), (1, 2), (2, 1))(X), Y[:1, :1]),
     T.constant([1.5, 2.0, -1.0]) + V, T.SparseRows()(V, INDICES, ROWS, V), T.SparseAcross()(V, INDICES, ROWS, X, K + 1),
+    T.SparseEntries()(V, INDICES, INDICES, X, K + 1),
+    T.SparseValues()(V, INDICES, ROWS, V, *2 * [INDICES, ROWS], K + 1),
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y[K:], K),
 ]  # fmt: skip
 """Ops whose operands in the zoo do not fit each other, with operands that do."""
-EVERY = [v for v in ZOO if v.owner.op.name not in ("sparse_rows", "sparse_across")] + FITTED
+EVERY = [v for v in ZOO if not v.owner.op.name.startswith("sparse_")] + FITTED
 NOT_TRIED = {
     "rewrites pack their operands; the tests of these kernels compare them with what they replace": {
         "blocked_convolution", "blocked_kernel_gradient", "convolution_pair", "packed_dot", "sparse_dot",
