@@ -72,9 +72,14 @@ Q1_LARGE = (
 
 
 @scalar
-def wave_of_01(x: float, is_1: int, is_y: int) -> float:
-    """J or Y of order 0 or 1 for x >= 5."""
-    z = 5.0 / x
+def near_or_wave_of_01(x: float, near: float, is_1: int, is_y: int) -> float:
+    """`near`, or J or Y of order 0 or 1 for x from 5 to below infinity.
+
+    Both sides read the sine and the cosine: a call for one side alone would become a branch, and no loop of vectors.
+    """
+    is_far = 5.0 <= x < inf
+    b = x if is_far else 5.0
+    z = 5.0 / b
     u = 2.0 * z * z - 1.0
     p0 = polynomial(P0_LARGE, u)
     q0 = polynomial(Q0_LARGE, u)
@@ -82,12 +87,16 @@ def wave_of_01(x: float, is_1: int, is_y: int) -> float:
     q1 = polynomial(Q1_LARGE, u)
     p = p1 if is_1 else p0
     q = z * (q1 if is_1 else q0)
-    c = cos(x)
-    s = sin(x)
-    # cosine and sine of x - pi / 4, or of x - 3 pi / 4, times sqrt(2)
+    angle = x if is_far else 0.0
+    c = cos(angle)
+    s = sin(angle)
+    # cosine and sine of x - pi / 4, or of x - 3 pi / 4, times sqrt(2); each is 1 or -1 for an angle of 0
     cosine = s - c if is_1 else c + s
     sine = -(c + s) if is_1 else s - c
-    return sqrt(PER_PI / x) * (p * sine + q * cosine if is_y else p * cosine - q * sine)
+    kept = -near if is_1 else near
+    of_sine = (p if is_far else 0.0) if is_y else -(q if is_far else 0.0)
+    of_cosine = (q if is_far else kept) if is_y else p if is_far else kept
+    return (sqrt(PER_PI / b) if is_far else 1.0) * (of_sine * sine + of_cosine * cosine)
 
 
 @scalar
@@ -103,8 +112,7 @@ def j_of_01(x: float, is_1: int) -> float:
     root_part = ((J0_ROOT - a) + J0_ROOT_LOW) * (J0_ROOT + a) * rest0
     whole = 1.0 - t * first_terms if a < 0.5 else root_part
     near = a * half if is_1 else whole
-    far = wave_of_01(x if x > 5.0 else 5.0, is_1, 0)
-    return near if x < 5.0 else nan if x == inf else far
+    return near_or_wave_of_01(x, near if x < 5.0 else nan, is_1, 0)
 
 
 @scalar
@@ -124,21 +132,20 @@ def y_of_01(x: float, is_1: int) -> float:
     root_part = ((J0_ROOT - a) + J0_ROOT_LOW) * (J0_ROOT + a) * rest0
     whole = 1.0 - t * first_terms if a < 0.5 else root_part
     near = first if is_1 else logarithm * whole + more0
-    far = wave_of_01(x if x > 5.0 else 5.0, is_1, 1)
-    return nan if x < 0.0 else -inf if x == 0.0 else near if x < 5.0 else nan if x == inf else far
+    return near_or_wave_of_01(x, -inf if x == 0.0 else near if 0.0 < x < 5.0 else nan, is_1, 1)
 
 
 @scalar
 def j0(x: float) -> float:
     """The Bessel function of the first kind and order 0, within 8 ulp of the envelope sqrt(2 / (pi x))."""
-    return x if x != x else j_of_01(fabs(x), 0)
+    return j_of_01(fabs(x), 0)
 
 
 @scalar
 def j1(x: float) -> float:
     """The Bessel function of the first kind and order 1, within 8 ulp of the envelope."""
     size = j_of_01(fabs(x), 1)
-    return x if x != x or x == 0.0 else -size if x < 0.0 else size
+    return x if x == 0.0 else -size if x < 0.0 else size
 
 
 @scalar
@@ -147,10 +154,10 @@ def y0(x: float) -> float:
 
     Near its zero below 1 the absolute error is at most 4e-16.
     """
-    return x if x != x else y_of_01(x, 0)
+    return y_of_01(x, 0)
 
 
 @scalar
 def y1(x: float) -> float:
     """The Bessel function of the second kind and order 1, within 8 ulp of the envelope; NaN for x < 0."""
-    return x if x != x else y_of_01(x, 1)
+    return y_of_01(x, 1)

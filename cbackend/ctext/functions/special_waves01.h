@@ -53,10 +53,13 @@
     -0x1.b9b6abba6cbb1p-22, 0x1.06a9399305f0fp-26, -0x1.f9eb1c7cd3859p-32, 0x1.935025b52b3d8p-37, \
     -0x1.0df75ee167f5fp-42
 
-/* J or Y of order 0 or 1 for x >= 5. */
-INLINE f64 ag_wave_of_01_f64(f64 x, i32 is_1, i32 is_y)
+/* `near`, or J or Y of order 0 or 1 for x from 5 to below infinity. Both sides read the sine and the cosine: a
+   call for one side alone would become a branch, and no loop of vectors. */
+INLINE f64 ag_near_or_wave_of_01_f64(f64 x, f64 near, i32 is_1, i32 is_y)
 {
-    const f64 z = 5.0 / x;
+    const f64 is_far = 5.0 <= x && x < __builtin_inf();
+    const f64 b = is_far ? x : 5.0;
+    const f64 z = 5.0 / b;
     const f64 u = 2.0 * z * z - 1.0;
     POLYNOMIAL(f64, p0, u, P0_LARGE);
     POLYNOMIAL_AGAIN(f64, q0, u, Q0_LARGE);
@@ -64,11 +67,15 @@ INLINE f64 ag_wave_of_01_f64(f64 x, i32 is_1, i32 is_y)
     POLYNOMIAL_AGAIN(f64, q1, u, Q1_LARGE);
     const f64 p = is_1 ? p1 : p0;
     const f64 q = z * (is_1 ? q1 : q0);
-    const f64 c = ag_cos_f64(x);
-    const f64 s = ag_sin_f64(x);
+    const f64 angle = is_far ? x : 0.0;
+    const f64 c = ag_cos_f64(angle);
+    const f64 s = ag_sin_f64(angle);
     const f64 cosine = is_1 ? s - c : c + s;
     const f64 sine = is_1 ? -(c + s) : s - c;
-    return sqrt_F(0x1.45f306dc9c883p-2 / x) * (is_y ? p * sine + q * cosine : p * cosine - q * sine);
+    const f64 kept = is_1 ? -near : near;
+    const f64 of_sine = is_y ? (is_far ? p : 0.0) : -(is_far ? q : 0.0);
+    const f64 of_cosine = is_y ? (is_far ? q : kept) : is_far ? p : kept;
+    return (is_far ? sqrt_F(0x1.45f306dc9c883p-2 / b) : 1.0) * (of_sine * sine + of_cosine * cosine);
 }
 
 /* J of order 0 or 1, for x >= 0. */
@@ -84,8 +91,7 @@ INLINE f64 ag_j_of_01_f64(f64 x, i32 is_1)
     const f64 root_part = (0x1.33d152e971b40p+1 - a + (-0x1.0f539d7da258ep-53)) * (0x1.33d152e971b40p+1 + a) * rest0;
     const f64 whole = a < 0.5 ? 1.0 - t * first_terms : root_part;
     const f64 near = is_1 ? a * half : whole;
-    const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 0);
-    return x < 5.0 ? near : x == __builtin_inf() ? __builtin_nan("") : far;
+    return ag_near_or_wave_of_01_f64(x, x < 5.0 ? near : __builtin_nan(""), is_1, 0);
 }
 
 /* Y of order 0 or 1. */
@@ -105,33 +111,32 @@ INLINE f64 ag_y_of_01_f64(f64 x, i32 is_1)
     const f64 root_part = (0x1.33d152e971b40p+1 - a + (-0x1.0f539d7da258ep-53)) * (0x1.33d152e971b40p+1 + a) * rest0;
     const f64 whole = a < 0.5 ? 1.0 - t * first_terms : root_part;
     const f64 near = is_1 ? first : logarithm * whole + more0;
-    const f64 far = ag_wave_of_01_f64(x > 5.0 ? x : 5.0, is_1, 1);
-    return x < 0.0 ? __builtin_nan("") : x == 0.0 ? -__builtin_inf() : x < 5.0 ? near : x == __builtin_inf() ?
-        __builtin_nan("") : far;
+    return ag_near_or_wave_of_01_f64(x, x == 0.0 ? -__builtin_inf() : 0.0 < x && x < 5.0 ? near : __builtin_nan(""),
+        is_1, 1);
 }
 
 /* The Bessel function of the first kind and order 0, within 8 ulp of the envelope sqrt(2 / (pi x)). */
 INLINE f64 ag_j0_f64(f64 x)
 {
-    return x != x ? x : ag_j_of_01_f64(fabs_F(x), 0);
+    return ag_j_of_01_f64(fabs_F(x), 0);
 }
 
 /* The Bessel function of the first kind and order 1, within 8 ulp of the envelope. */
 INLINE f64 ag_j1_f64(f64 x)
 {
     const f64 size = ag_j_of_01_f64(fabs_F(x), 1);
-    return x != x || x == 0.0 ? x : x < 0.0 ? -size : size;
+    return x == 0.0 ? x : x < 0.0 ? -size : size;
 }
 
 /* The Bessel function of the second kind and order 0, within 8 ulp of the envelope; NaN for x < 0. Near its zero
    below 1 the absolute error is at most 4e-16. */
 INLINE f64 ag_y0_f64(f64 x)
 {
-    return x != x ? x : ag_y_of_01_f64(x, 0);
+    return ag_y_of_01_f64(x, 0);
 }
 
 /* The Bessel function of the second kind and order 1, within 8 ulp of the envelope; NaN for x < 0. */
 INLINE f64 ag_y1_f64(f64 x)
 {
-    return x != x ? x : ag_y_of_01_f64(x, 1);
+    return ag_y_of_01_f64(x, 1);
 }
