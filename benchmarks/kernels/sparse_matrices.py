@@ -32,6 +32,7 @@ def cases(rng: np.random.Generator, rows: int, density: float) -> Iterator[tuple
         found = sp.coo_array(sp.random(rows, rows, density, format="coo", random_state=rng))  # in any order
         return found if format == "coo" else found.asformat(format)
 
+    cut = slice(rows // 4, rows // 2)
     vector, dense, wide = rng.standard_normal(rows), rng.standard_normal((rows, 32)), rng.standard_normal((8, rows))
     for format in ("csr", "csc", "coo"):
         a, b = random(format), random(format)
@@ -57,7 +58,6 @@ def cases(rng: np.random.Generator, rows: int, density: float) -> Iterator[tuple
         for other in {"csr", "csc", "coo"} - {format}:
             yield f"{format} to {other}", lambda A, other=other: A.asformat(other), [a]
         if format != "coo":
-            cut = slice(rows // 4, rows // 2)
             major = (lambda A: A[cut]) if format == "csr" else (lambda A: A[:, cut])
             yield f"{format} slice", major, [a]
             at = rng.integers(0, rows, rows // 4)

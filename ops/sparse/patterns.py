@@ -8,6 +8,7 @@ Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Places(TensorOp):
         is_wrong = (np.diff(indptr) < 0).any() or not len(indptr) or indptr[0] < 0 or indptr[-1] > len(indices)
         if is_wrong or ((indices < 0) | (indices >= columns)).any():
             raise IndexError(self.broken())
-        return [indices[a:b] for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+        return [indices[a:b] for a, b in pairwise(indptr)]
 
 
 @record(repr=False)

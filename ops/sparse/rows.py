@@ -1,4 +1,4 @@
-"""Products of a sparse matrix with a dense vector or matrix: one op for compressed rows, columns and coordinates each."""
+"""Products of a sparse matrix with a dense vector or matrix: an op for compressed rows, columns, and coordinates."""
 
 from __future__ import annotations
 

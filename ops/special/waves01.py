@@ -16,18 +16,18 @@ J0_TINY = (
 """(1 - J0(x)) / x**2 for x < 1/2."""
 J0_ROOT, J0_ROOT_LOW = 2.404825557695773, -1.176691651530894e-16
 J0_SMALL = (
-    0.05728080421634534, -0.07436630462755323, 0.03277786210789048, -0.0073758943041960165,
-    0.0010134053469850017, -9.414473580700135e-05, 6.319318618323799e-06, -3.211562351656348e-07,
-    1.2795360165467605e-08, -4.10569126491266e-10, 1.0840785987858085e-11, -2.397233294995e-13,
-    4.504988472426785e-15, -7.289086908797623e-17,
+    0.009241738561444274, 0.027319599023808316, 0.015877553382017205, 0.004147891055517121,
+    0.0006270771221308684, 6.230567197439766e-05, 4.397177102953175e-06, 2.3234861162735774e-07,
+    9.550656765235197e-09, 3.144063277699174e-10, 8.480544397993586e-12, 1.9130567846398494e-13,
+    3.56103500945819e-15, 7.288770764962117e-17,
 )  # fmt: skip
-"""J0(x) / ((root - x) (root + x)): accurate near the root."""
+"""J0(x) / ((root - x) (root + x)) in 2 - 0.08 x**2, accurate near the root: no number is negative, and none cancels."""
 J1_ROOT, J1_ROOT_LOW = 3.8317059702075125, -1.5269184090088067e-16
 J1_SMALL = (
-    0.01587595431164548, -0.013090777521810029, 0.004240225993395717, -0.0007552540432951285, 8.592956232073762e-05,
-    -6.814683895178348e-06, 3.991381169521328e-07, -1.7995159919478174e-08, 6.443130988461722e-10,
-    -1.877382037297072e-11, 4.540044272552642e-13, -9.260767309653863e-15, 1.6162359379455382e-16,
-    -2.4376394655730374e-18,
+    0.006349645387302815, 0.006564168982534153, 0.002427520956719515, 0.0004722951437021117,
+    5.7256212780635656e-05, 4.763927264096386e-06, 2.8972697098458676e-07, 1.3464964361180335e-08,
+    4.943277545467657e-10, 1.4709304024032123e-11, 3.6210597915235833e-13, 7.511420062433913e-15,
+    1.2993428074210435e-16, 2.4376394655730374e-18,
 )  # fmt: skip
 """J1(x) / (x (root - x) (root + x)): accurate near the root."""
 Y0_SMALL = (
@@ -104,9 +104,9 @@ def j_of_01(x: float, is_1: int) -> float:
     """J of order 0 or 1, for x >= 0."""
     a = x if x < 5.0 else 5.0
     t = a * a
-    u = fma(0.08, t, -1.0)  # a rounded product would cost 10 ulp near 5
-    rest0 = polynomial(J0_SMALL, u)
-    rest1 = polynomial(J1_SMALL, u)
+    v = fma(-0.08, t, 2.0)  # a rounded product would cost 10 ulp near 5
+    rest0 = polynomial(J0_SMALL, v)
+    rest1 = polynomial(J1_SMALL, v)
     half = ((J1_ROOT - a) + J1_ROOT_LOW) * (J1_ROOT + a) * rest1  # J1(a) / a
     first_terms = polynomial(J0_TINY, t)
     root_part = ((J0_ROOT - a) + J0_ROOT_LOW) * (J0_ROOT + a) * rest0
@@ -120,9 +120,10 @@ def y_of_01(x: float, is_1: int) -> float:
     """Y of order 0 or 1."""
     a = x if x < 5.0 else 5.0
     t = a * a
-    u = fma(0.08, t, -1.0)  # a rounded product would cost 10 ulp near 5
-    rest0 = polynomial(J0_SMALL, u)
-    rest1 = polynomial(J1_SMALL, u)
+    v = fma(-0.08, t, 2.0)  # a rounded product would cost 10 ulp near 5
+    u = fma(0.08, t, -1.0)
+    rest0 = polynomial(J0_SMALL, v)
+    rest1 = polynomial(J1_SMALL, v)
     more0 = polynomial(Y0_SMALL, u)
     more1 = polynomial(Y1_SMALL, u)
     logarithm = TWO_OVER_PI * log(a)

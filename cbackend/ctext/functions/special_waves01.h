@@ -30,15 +30,15 @@
     0x1.068c8fba8fdbap-36, -0x1.85756ecc42925p-36, 0x1.fdffe3ca4f4adp-37, 0x1.e02be92bbda8cp-38, \
     -0x1.8d6d3b2d076c8p-38, -0x1.18ba083be980fp-38, 0x1.73b83ed8501a7p-39
 #define J0_SMALL \
-    0x1.d53e8d99876e7p-5, -0x1.309ab8e4cba18p-4, 0x1.0c8428b928722p-5, -0x1.e362f8d0b5d58p-8, \
-    0x1.09a87b4aa43b0p-10, -0x1.8adf23edad386p-14, 0x1.a8151133adfbep-18, -0x1.58d6c0f41422ep-22, \
-    0x1.b7a52da2fa8cfp-27, -0x1.c36cef70f36c2p-32, 0x1.7d6d1e95a0c3fp-37, -0x1.0de78ba18fb93p-42, \
-    0x1.449e5e91620ccp-48, -0x1.50265969e5097p-54
+    0x1.2ed55270963fdp-7, 0x1.bf9ab41636ba0p-6, 0x1.042349210a5f6p-6, 0x1.0fd6106e4a052p-8, 0x1.48c4ddda5c923p-11, \
+    0x1.055434b3fbdcdp-14, 0x1.2716ed6a95e34p-18, 0x1.f2f70005f5cd4p-23, 0x1.4828771fe1176p-27, \
+    0x1.59b1838786c92p-32, 0x1.2a61f403b254cp-37, 0x1.aec8371fb00bbp-43, 0x1.0099805f7c525p-48, \
+    0x1.50229ded7317fp-54
 #define J1_SMALL \
-    0x1.041c9423ec767p-6, -0x1.acf566aaededbp-7, 0x1.15e32ff822fa4p-8, -0x1.8bf87b5439002p-11, \
-    0x1.686a2a3c3f229p-14, -0x1.c95360babe447p-18, 0x1.ac92400b19962p-22, -0x1.35278ce0805bdp-26, \
-    0x1.623701dae0852p-31, -0x1.4a45c53b4bb73p-36, 0x1.ff29dde960f65p-42, -0x1.4da780930ab56p-47, \
-    0x1.74adbaf31bcb6p-53, -0x1.67bb6a4f8cd73p-59
+    0x1.a0215f4797fbfp-8, 0x1.ae307b1afb9c8p-8, 0x1.3e2e163d2a828p-9, 0x1.ef3cc323e1b9ap-12, \
+    0x1.e04cc7db7c21fp-15, 0x1.3fb3a5aed9e57p-18, 0x1.37178b1a42efbp-22, 0x1.cea7143d62826p-27, \
+    0x1.0fc2725453ee0p-31, 0x1.02c4d0ed56dccp-36, 0x1.97b1f14cc87d9p-42, 0x1.0ea09f2bb94ddp-47, \
+    0x1.2b9ba95af32fbp-53, 0x1.67bb6a4f8cd73p-59
 #define J0_TINY \
     0.25, -0x1.0000000000000p-6, 0x1.c71c71c71c71cp-12, -0x1.c71c71c71c71cp-18, 0x1.23456789abcdfp-24, \
     -0x1.02e85c0898b71p-31, 0x1.522a43f65486ap-39
@@ -83,9 +83,9 @@ INLINE f64 ag_j_of_01_f64(f64 x, i32 is_1)
 {
     const f64 a = x < 5.0 ? x : 5.0;
     const f64 t = a * a;
-    const f64 u = __builtin_fma(0.08, t, -1.0);
-    POLYNOMIAL(f64, rest0, u, J0_SMALL);
-    POLYNOMIAL_AGAIN(f64, rest1, u, J1_SMALL);
+    const f64 v = __builtin_fma(-0.08, t, 2.0);
+    POLYNOMIAL(f64, rest0, v, J0_SMALL);
+    POLYNOMIAL_AGAIN(f64, rest1, v, J1_SMALL);
     const f64 half = (0x1.ea75575af6f09p+1 - a + (-0x1.60155a9d1b256p-53)) * (0x1.ea75575af6f09p+1 + a) * rest1;
     POLYNOMIAL(f64, first_terms, t, J0_TINY);
     const f64 root_part = (0x1.33d152e971b40p+1 - a + (-0x1.0f539d7da258ep-53)) * (0x1.33d152e971b40p+1 + a) * rest0;
@@ -99,10 +99,11 @@ INLINE f64 ag_y_of_01_f64(f64 x, i32 is_1)
 {
     const f64 a = x < 5.0 ? x : 5.0;
     const f64 t = a * a;
+    const f64 v = __builtin_fma(-0.08, t, 2.0);
     const f64 u = __builtin_fma(0.08, t, -1.0);
-    POLYNOMIAL(f64, rest0, u, J0_SMALL);
-    POLYNOMIAL_AGAIN(f64, rest1, u, J1_SMALL);
-    POLYNOMIAL_AGAIN(f64, more0, u, Y0_SMALL);
+    POLYNOMIAL(f64, rest0, v, J0_SMALL);
+    POLYNOMIAL_AGAIN(f64, rest1, v, J1_SMALL);
+    POLYNOMIAL(f64, more0, u, Y0_SMALL);
     POLYNOMIAL_AGAIN(f64, more1, u, Y1_SMALL);
     const f64 logarithm = 0x1.45f306dc9c883p-1 * ag_log_f64(a);
     const f64 half = (0x1.ea75575af6f09p+1 - a + (-0x1.60155a9d1b256p-53)) * (0x1.ea75575af6f09p+1 + a) * rest1;

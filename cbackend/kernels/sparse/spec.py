@@ -64,8 +64,8 @@ SPARSE_PATTERN = KernelSpec(
 )  # fmt: skip
 SPARSE_UNION = KernelSpec(
     "sparse_union",
-    "The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and y "
-    "is among them.",
+    "The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and "
+    "y is among them.",
     (
         length("m", "rows"), length("n", "columns"), *_places("x"), *_places("y"),
         array("indptr", WRITE, "m + 1 numbers", c="i32"), array("count", WRITE, optional=True, c="i64"),
@@ -104,4 +104,7 @@ SPARSE_VALUES = KernelSpec(
     work=lambda c: (Work(2, (c.x_elements, c.y_elements), over=max(c.k, 1)),),
 )  # fmt: skip
 
-SPECS = (SPARSE_ROWS, SPARSE_ACROSS, SPARSE_ENTRIES, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER, SPARSE_VALUES)
+SPECS = (
+    SPARSE_ROWS, SPARSE_ACROSS, SPARSE_ENTRIES, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER,
+    SPARSE_VALUES,
+)  # fmt: skip

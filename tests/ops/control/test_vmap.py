@@ -16,12 +16,14 @@ from arignote.ops.control.batching import NoBatch
 from arignote.ops.core.interpret import evaluate
 from arignote.ops.core.tensor import TensorOp
 from arignote.ops.sparse.rows import SparseRows
+from arignote.ops.sparse.values import SparseValues
 
 N = 3
 F, I, M = "float64", "int64", "positive definite"
 """Kinds of arguments: numbers, indices, matrices A @ A.T + I."""
 
 TREES = list(map(T.constant, forest(np.random.default_rng(0), 4, 3, 2, 2, 2, "float64")))
+PLACES = np.int32([2, 0, 2]), np.int32([0, 1, 1, 3])
 CASES = {
     "trees": (lambda x: T.TreeFold("add", 2)(x, *TREES), [(F, (4, 2))]),
     "scan": (lambda x, s: ag.scan(lambda x, s: s * x, x, s)[0], [(F, (4,)), (F, ())]),
@@ -98,6 +100,7 @@ CASES = {
     "extrema of parts": (lambda x, y, i: x.at[i].max(y), [(F, (4, 2)), (F, (5, 2)), (I, (5,))]),
     "sparse rows": (lambda d, x: SparseRows()(d, np.int32([2, 0, 2]), np.int32([0, 2, 2, 3]), x),
                     [(F, (3,)), (F, (3, 2))]),
+    "sparse values": (lambda d, e: SparseValues()(d, *PLACES, e, *PLACES, *PLACES, 3), [(F, (3,)), (F, (3,))]),
     "weighted gather": (lambda x, w: T.WeightedGather()(x, np.int32([[[2, -1, 0]] * 2]), w),
                         [(F, (1, 2, 3)), (F, (1, 2, 3))]),
     "dot of vectors": (T.dot, [(F, (4,)), (F, (4,))]),
