@@ -26,7 +26,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         environment = {
-            **os.environ, "ARRAY_API_TESTS_MODULE": "tests.array_api.eager", "ARIGNOTE_ARRAY_API_MODE": options.mode,
+            **os.environ, "ARRAY_API_TESTS_MODULE": "tests.array_api.eager", "ARRAY_API_TESTS_MODE": options.mode,
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
         }  # fmt: skip
         command = [

@@ -17,7 +17,7 @@ import numpy as np
 import arignote as ag
 from arignote import ops as T
 
-MODE = os.environ.get("ARIGNOTE_ARRAY_API_MODE", "NUMPY")
+MODE = os.environ.get("ARRAY_API_TESTS_MODE", "NUMPY")
 __array_api_version__ = T.__array_api_version__
 
 

@@ -186,8 +186,13 @@ _TANH = (
     "test_special_cases.py::test_unary"
     "[tanh(real(x_i) is +infinity and isfinite(imag(x_i)) and imag(x_i) > 0) -> 1 + 0j]"
 )
+_CAN_CAST = "test_data_type_functions.py::test_can_cast"
+FAILURES[_CAN_CAST] = (
+    "the suite has None where no dtype is promoted to another, and `None == np.dtype('float64')` holds: it asks for "
+    "complex numbers as floats; most draws pass"
+)
 FAILURES[_TANH] = "NumPy's and C99's sign of the imaginary zero, that of sin(2 y); most draws pass"
-"""Tests of the public suite that fail, with the reason."""
+"""Tests of the public suite that fail, with the reason; the last two do for some draws."""
 STANDARD = [
     "## The array API standard", "",
     "`x.__array_namespace__()` is `arignote.ops`, which conforms to version 2025.12 with `linalg` and `fft`.",
@@ -204,7 +209,7 @@ def standard_summary(outcomes: dict[str, str]) -> int:
     named = [(name.removeprefix("array_api_tests/"), outcome) for name, outcome in outcomes.items()]
     failed = {name for name, outcome in named if outcome in ("failed", "error")}
     passed = {name for name, outcome in named if outcome == "passed"}
-    new, repaired = sorted(failed - FAILURES.keys()), sorted((passed & FAILURES.keys()) - {_TANH})
+    new, repaired = sorted(failed - FAILURES.keys()), sorted((passed & FAILURES.keys()) - {_TANH, _CAN_CAST})
     share = len(passed) / max(len(passed) + len(failed), 1)
     print(f"{len(passed)} passed, {len(failed)} failed: {share:.2%}")
     for title, names in (("not listed as failures", new), ("listed as failures, but passed", repaired)):
