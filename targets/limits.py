@@ -19,6 +19,8 @@ class Fusion:
     """Nodes of a kernel.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into equal groups."""
     inputs: int = 60
     """Arrays that a fused kernel reads."""
+    near: int = 64
+    """Elements between the beginnings of two parts of an axis that are read as one stream of memory."""
     terms: int = 16
     """Operands of a flattened sum or product; a longer chain becomes several."""
     folds: int = 8
@@ -39,6 +41,8 @@ class Joins:
 
     parts: int = 64
     """Nodes of an assembled array, and parts of a join that grows."""
+    columns: int = 16
+    """Columns of a short row, which one loop over the rows reads or writes."""
     few: int = 4
     """Parts of a join on which work is done one by one."""
     pieces: int = 64

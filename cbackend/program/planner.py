@@ -15,10 +15,16 @@ from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
 from ..kernels import SOLVERS, KernelSpec, library_of
 from ..kernels.memory.spec import COPY
+from ..lowering.interleaved import Interleaved, lower_interleaved
 from . import program as prog
 from .calls import effects
 from .choices import Choices
 from .outcome import Outcome
+
+_Like = tuple[Op, tuple[TensorType, ...], tuple[int, ...]]
+"""Op and types of the operands of a node, and which of them are the same."""
+Extents = Sequence[prog.Quantity | None]
+"""Extents of the loops of a kernel; None for the columns of interleaved arrays, for which it has no loop."""
 
 _PARTS = 16
 """Most parts of a joint length that are tracked: a sum of 20,000 inputs takes linear time."""
@@ -66,9 +72,8 @@ class Planner:
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
         self.buffers: int = 0
-        self._lowered: dict[
-            tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
-        ] = {}
+        self._lowered: dict[tuple[_Like, tuple[tuple[int, int], ...]], Kernel] = {}
+        self._interleaved: dict[tuple[_Like, tuple[Interleaved, ...]], Kernel | None] = {}
         self._known: dict[tuple[object, ...], str] = {}
         self._joints: dict[frozenset[prog.Quantity], prog.Quantity] = {}
         self._joined: dict[prog.Quantity, frozenset[prog.Quantity]] = {}
@@ -335,35 +340,42 @@ class Planner:
 
         `pairs`: outputs that may share the memory of an input.
         """
-        first: dict[Variable, int] = {}
-        same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
-        key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
+        key = _like(node), pairs
         found = self._lowered.get(key)
         if found is None:
             found = self._lowered[key] = self.choices.lowered(node, pairs)
         return found
 
+    def interleaved(self, node: Apply, arrays: tuple[Interleaved, ...]) -> Kernel | None:
+        """Return the kernel of an elementwise node over interleaved arrays; None if another form is better."""
+        key = _like(node), arrays
+        if key not in self._interleaved:
+            self._interleaved[key] = lower_interleaved(node, arrays)
+        return self._interleaved[key]
+
     def launch(
-        self, kernel: Kernel, extents: prog.Lengths, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
+        self, kernel: Kernel, extents: Extents, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
     ) -> None:
         """Plan a launch of `kernel` over these extents; arrays stand in the order of its operands."""
         self.call(kernel, self.kernel_arguments(kernel, extents, outputs, inputs), outputs, inputs)
 
     def kernel_arguments(
-        self, kernel: Kernel, extents: prog.Lengths, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
+        self, kernel: Kernel, extents: Extents, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
     ) -> list[prog.Quantity | prog.Array]:
         """Return the arguments of a launch, in order."""
         arrays = (*outputs, *inputs)
         arguments: list[prog.Quantity | prog.Array] = []
         for argument in kernel.arguments:
             if isinstance(argument, Extent):
-                arguments.append(extents[argument.loop])
+                extent = extents[argument.loop]
+                arguments.append(1 if extent is None else extent)
             elif isinstance(argument, Pointer):
                 arguments.append(arrays[argument.operand])
             elif isinstance(argument, Stride):
                 array, operand = arrays[argument.operand], kernel.operands[argument.operand]
                 axis = operand.axes.index(argument.loop)
-                arguments.append(self.along(array.lengths[axis], extents[argument.loop], array.strides[axis]))
+                extent, stride = extents[argument.loop], array.strides[axis]
+                arguments.append(stride if extent is None else self.along(array.lengths[axis], extent, stride))
         return arguments
 
     def extents(self, kernel: Kernel, inputs: Sequence[prog.Array], among: Sequence[int] | None = None) -> prog.Lengths:
@@ -417,6 +429,12 @@ class Planner:
 
     def inputs_of(self, node: Apply) -> list[prog.Array]:
         return [self.arrays[i] for i in node.inputs]
+
+
+def _like(node: Apply) -> _Like:
+    first: dict[Variable, int] = {}
+    same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
+    return node.op, tuple(i.type for i in node.inputs), same
 
 
 def has_all_loops(node: Apply, kernel: Kernel, output: int) -> bool:

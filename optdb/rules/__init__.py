@@ -69,6 +69,7 @@ from .elementwise import (
 )
 from .engines.partition import PartitionOptimizer
 from .fusion.assembling import AssemblyOptimizer
+from .fusion.columns import ColumnsOptimizer
 from .fusion.elementwise import FlattenOptimizer, FusionOptimizer
 from .fusion.epilogues import EpilogueOptimizer
 from .fusion.growing import GrowingJoins
@@ -345,6 +346,7 @@ def fusion_db() -> SequenceDB:
     """Return the passes that fuse nodes with a common loop."""
     db = SequenceDB()
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
+    db.register("columns_of_joins", ColumnsOptimizer(), "fast_run", "fusion", position=0.5)
     db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
     db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
     db.register("pipeline_fusion", PipelineOptimizer(), "fast_run", "fusion", position=3)

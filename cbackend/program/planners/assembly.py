@@ -24,6 +24,7 @@ from ..prepared import followed
 from ..program import Array, Call, Lengths, Program, Site, Step
 from .creation import fill_with, joined_lengths, parts_of
 from .indexing import fits
+from .interleaved import launch_interleaved
 from .joined_reads import plan_joined_reads
 from .views import sliced, window
 
@@ -48,7 +49,7 @@ def plan_assembled(p: Planner, node: Apply) -> None:
             p.keep_promises(output, lengths)
             p.put(output, p.dense("", output.dtype, lengths))
     whole = p.result(node.out, p.arrays[nodes[-1].out].lengths)
-    places: dict[Variable, Array] = {nodes[-1].out: whole}
+    places = _Places(nodes[-1].out, whole)
     for inner in reversed(nodes):
         _place(p, inner, places, kernels)
 
@@ -80,10 +81,13 @@ def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Leng
     return [found[k] for k in range(len(node.outputs))]
 
 
-def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict[Apply, Kernel]) -> None:
+def _place(p: Planner, node: Apply, places: _Places, kernels: dict[Apply, Kernel]) -> None:
     """Compute a node in the place of its results, or set the places of its parts; other values are copied there."""
     if isinstance(node.op, Join):
-        for x, part in zip(node.inputs, parts_of(p, node, places[node.out]), strict=True):
+        whole = places[node.out]
+        if node.op.axis == node.out.ndim - 1 and all(x.type.shape[-1] == 1 for x in node.inputs):
+            places.columns.update({x: (whole, column) for column, x in enumerate(node.inputs)})
+        for x, part in zip(node.inputs, parts_of(p, node, whole), strict=True):
             _put(p, x, part, places)
     elif isinstance(node.op, IncSubtensor):
         whole, value = places[node.out], node.inputs[0].owner.inputs[0]  # type: ignore[union-attr]
@@ -106,7 +110,7 @@ def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict
         results = [places[node.outputs[o.source]] for o in kernel.outputs]
         extents = _extents(kernel, results)
         p.needed.update(node.outputs)
-        p.launch(kernel, extents, results, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
+        launch_interleaved(p, node, kernel, extents, results, places.columns)
 
 
 def _around(p: Planner, whole: Array, node: Apply) -> list[Array]:
@@ -135,7 +139,15 @@ def _extents(kernel: Kernel, results: Sequence[Array]) -> Lengths:
     return tuple(along[loop] for loop in range(kernel.rank))
 
 
-def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) -> None:
+class _Places(dict[Variable, Array]):
+    """Parts of the whole in which variables are computed; of those that are a column of an array, that and its number."""
+
+    def __init__(self, whole: Variable, array: Array) -> None:
+        super().__init__({whole: array})
+        self.columns: dict[Variable, tuple[Array, int]] = {}
+
+
+def _put(p: Planner, x: Variable, part: Array, places: _Places) -> None:
     """Set the place of a part, or copy a value computed elsewhere to it."""
     if p.arrays[x].base == "":
         places[x] = part

@@ -26,6 +26,7 @@ from .as_one import profiled
 from .groups import Facts, Group, is_index_map, partition, reads_elements
 from .positions import join_positions, searches_all, with_extremum
 from .rows import join_rows
+from .siblings import join_siblings
 from .speculative import join_speculatively
 
 
@@ -54,7 +55,8 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, tuple[Fused, Origin]] = {}
-    groups = join_speculatively(graph, join_rows(partition(facts), facts), facts)
+    groups = join_siblings(partition(facts), facts)
+    groups = join_speculatively(graph, join_rows(groups, facts), facts)
     for group in join_positions(groups, facts):
         if len(group.nodes) > 1 or searches_all(group.nodes[0]):
             outputs, stand_ins = results(group, facts)

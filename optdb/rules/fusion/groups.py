@@ -64,7 +64,7 @@ def partition(facts: Facts) -> list[Group]:
 
     `DimShuffle` nodes belong to no group: each is a free view of its operand wherever it is needed.
     """
-    groups = _join_siblings(_join_producers(_join_readers(facts), facts), facts)
+    groups = _join_producers(_join_readers(facts), facts)
     position = {node: n for n, node in enumerate(facts.nodes)}
     for group in groups:
         if len(group.nodes) > 1:
@@ -343,18 +343,3 @@ def _continues(
         for reader, operand, producer in edges
         if group_of[producer] in chosen
     )
-
-
-def _join_siblings(groups: list[Group], facts: Facts) -> list[Group]:
-    """Join siblings (pass 3): groups of one level and space that read the same array."""
-    group_of: GroupOf = {node: group for group in groups for node in group.nodes}
-    first: dict[tuple[int, tuple[Dim, ...], Variable], Apply] = {}
-    for node in [node for group in groups if group.space for node in group.nodes]:
-        for operand in node.inputs:
-            group = group_of[node]
-            if operand not in group.inputs or dims_of(operand) != group.space:
-                continue
-            sibling = group_of[first.setdefault((group.level, group.space or (), operand), node)]
-            if sibling is not group and fits([sibling, group], facts):
-                merge([sibling, group], group_of, facts)
-    return list(dict.fromkeys(group_of.values()))

@@ -1,0 +1,134 @@
+"""Sibling fusion: groups that read the same array over the same loops become one, so that memory is read once.
+
+    a = exp(x) * y; b = x + y                                   one group with two results
+    a = q[:, 0] * q[:, 1]; b = q[:, 0] - q[:, 2]                one group: columns lie in the same lines of memory
+    join(x + y, x - z, axis=-1)                                 one group: so do columns that are written
+
+No value passes between siblings.  One of them moves to the place of the other in the order of the groups, if nothing
+that it waits for stands behind that place: then no circle arises.  One pass moves groups towards the inputs, one
+towards the outputs; each is linear in the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Union
+
+from ....graph import Apply, Constant, Dim, Variable, dims_of
+from ....graph.dims import Symbol
+from ....ops.shapes.indexing import Subtensor, entries
+from ....ops.shapes.shape import DimShuffle
+from ..facts import constant_int
+from .columns import joins_columns
+from .groups import Axes, Facts, Group, GroupOf, fits, merge
+
+Memory = tuple[Variable, Axes]
+"""An array, and the axis of it that each axis of a value, or each loop of a space, runs along."""
+Read = tuple[tuple[Dim, ...], Variable, Axes]
+"""A space, and memory that is read along all its loops."""
+Neighbours = Callable[[Group], Iterable[Group]]
+
+
+def join_siblings(groups: Sequence[Group], facts: Facts) -> list[Group]:
+    """Return `groups`, which stand in topological order, with siblings joined, in such an order again."""
+    group_of: GroupOf = {node: group for group in groups for node in group.nodes}
+    reads = _Reads(facts)
+
+    def producers(group: Group) -> Iterable[Group]:
+        return (group_of[above] for _, _, above in facts.sources(group.nodes))
+
+    def readers(group: Group) -> Iterable[Group]:
+        return (group_of[reader] for node in group.nodes for reader, _ in facts.readers.get(node, ()))
+
+    for neighbours in (producers, readers):
+        groups = _joined(groups, neighbours, group_of, reads)[::-1]
+    return list(groups)
+
+
+def _joined(groups: Sequence[Group], neighbours: Neighbours, group_of: GroupOf, reads: _Reads) -> list[Group]:
+    """Return `groups`, each joined to its latest sibling that stands behind all `neighbours` which it waits for."""
+    place = {group: number for number, group in enumerate(groups)}
+    latest: dict[Read, Apply] = {}
+    for group in groups:
+        found = reads.of(group) if group.space else ()
+        siblings = dict.fromkeys(group_of[latest[read]] for read in found if read in latest)
+        joint = group
+        if siblings:
+            behind = max((place[g] for g in neighbours(group) if g is not group), default=-1)
+            near = [s for s in siblings if place[s] > behind and fits([s, group], reads.facts)]
+            if near:
+                sibling = max(near, key=place.__getitem__)
+                at = place[sibling]
+                joint = merge([sibling, group], group_of, reads.facts)
+                place[joint] = at
+        latest.update(dict.fromkeys(found, joint.nodes[0]))
+    return sorted(dict.fromkeys(group_of.values()), key=place.__getitem__)
+
+
+class _Reads:
+    """The memory that groups read along all their loops."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._memory: dict[Variable, Memory] = {}
+
+    def of(self, group: Group) -> dict[Read, None]:
+        """Return the memory that a group reads, or writes columns of, along all its loops."""
+        space = group.space or ()
+        found: dict[Read, None] = {}
+        for node in group.nodes:
+            for reader, operand in self.facts.readers.get(node, ()):
+                if operand is node.out and joins_columns(reader) and dims_of(operand) == space:
+                    found[space, reader.out, ()] = None
+            for operand in node.inputs:
+                if operand not in group.inputs or not operand.type.shape or isinstance(operand, Constant):
+                    continue
+                source = self.facts.source(operand)
+                loops = self.facts.loops_of(operand, node, group)
+                lengths = dict(zip(loops, dims_of(source), strict=True))
+                if all(n == 1 or (k in lengths and _may_be(lengths[k], n)) for k, n in enumerate(space)):
+                    base, axes = self.memory(source)
+                    along = dict(zip(loops, axes, strict=True))
+                    found[space, base, tuple(along.get(k) for k in range(len(space)))] = None
+        return found
+
+    def memory(self, value: Variable) -> Memory:
+        """Return the array that `value` is a view of in the same lines of memory, and its axis for each of `value`."""
+        found = self._memory.get(value)
+        if found is None:
+            found = self._memory[value] = self._behind(value) or (value, tuple(range(value.ndim)))
+        return found
+
+    def _behind(self, value: Variable) -> Memory | None:
+        node = value.owner
+        if node is None or not isinstance(node.op, (DimShuffle, Subtensor)):
+            return None
+        base, axes = self.memory(node.inputs[0])
+        if isinstance(node.op, DimShuffle):
+            return base, tuple(axes[k] if isinstance(k, int) else None for k in node.op.order)
+        spec = node.op.spec
+        cuts = entries(spec, node.inputs[1:])
+        kept = [k for k in range(len(axes)) if k >= len(spec) or spec[k] != "i"]
+        dropped = [axes[k] for k in range(len(spec)) if spec[k] == "i"]
+        last = max((axes[k] for k in kept if axes[k] is not None), default=-1)
+        if any(axis is not None and axis < last for axis in dropped):
+            return None  # rows, which lie in other lines
+        near = self.facts.limits.near
+        if not all(_begins_near(cuts[k], near) for k in kept if k < len(spec)):
+            return None
+        return base, tuple(axes[k] for k in kept)
+
+
+def _begins_near(cut: slice, near: int) -> bool:
+    """Whether a slice begins at most `near` elements behind the first one."""
+    start = 0 if cut.start is None else constant_int(cut.start)
+    return start is not None and 0 <= start <= near
+
+
+def _may_be(length: Dim, joint: Dim) -> bool:
+    """Whether a length is that of the loop, or may be."""
+    if length == joint:
+        return True
+    if not isinstance(joint, Symbol) or joint.kind != "broadcast":
+        return False
+    return length in joint.args or (isinstance(length, Symbol) and length.kind == "broadcast")
