@@ -57,7 +57,9 @@ def lower_interleaved(node: Apply, arrays: Sequence[Interleaved]) -> Kernel | No
     separate = Operands(group)
     nest = Nest(range(group.rank), separate, (f"v{n}" for n in itertools.count()))
     values = [nest.cast(nest.value(r.value, r.place), r.dtype) for r in group.results]
-    general = nest.inner_loop([nest.store(k, value) for k, value in enumerate(values)])
+    column = {number: column for array in arrays for number, column in array.columns}
+    in_order = sorted(range(len(values)), key=lambda k: column.get(k, 0))  # processors write ascending addresses faster
+    general = nest.inner_loop([nest.store(k, values[k]) for k in in_order])
     if nest.fallible or is_costly(general):
         return None
     whole = _Whole(separate, arrays, group.rank)
