@@ -36,6 +36,10 @@ from .views import Objects, Reading, changing, number_of
 from .writing import Donors, Writing
 
 
+SHORT = 4
+"""Most columns of an array whose number a trace holds for, as the coordinates of points and the channels of images."""
+
+
 class Traced(NamedTuple):
     """A compiled function of the arrays of a call, and then of the arrays among the attributes that it reads."""
 
@@ -369,7 +373,11 @@ class _Tracing:
                 f"{self._name}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "
                 "expected numbers, arrays, or lists, tuples and dicts of them"
             )
-        v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=(None,) * array.ndim)
+        shape: list[int | None] = [None] * array.ndim
+        if array.ndim > 1 and 1 < array.shape[-1] <= SHORT:
+            shape[-1] = array.shape[-1]
+            self._trace.require(f"a[{position}].shape[{array.ndim - 1}] == {shape[-1]}")
+        v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=shape)
         kind = type(value)
         if kind in NUMBERS:
             self._trace.numbers[v] = Number(kind, Known(value, f"a[{position}].item()"))

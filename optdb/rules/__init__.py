@@ -90,6 +90,7 @@ from .reductions.sum_to import SumToOptimizer
 from .search.saturation import EGraphOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 from .shapes.narrow_indices import NarrowIndices
+from .shapes.short_rows import ShortRowsOptimizer
 
 guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
 polynomials = lazy.module(".reading.polynomials", __name__)
@@ -202,6 +203,7 @@ def default_db() -> SequenceDB:
     db.register("crossentropy_to_crossentropy_with_softmax", xent, *run, "xent", position=2.01)
     db.register("partition", PartitionOptimizer(), position=2.4)  # before the passes that serve one engine
     db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
+    db.register("short_rows", ShortRowsOptimizer(), *run, position=2.6)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     folded_since = (*both, "scan", *fewer_errors)
