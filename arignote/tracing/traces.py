@@ -35,9 +35,10 @@ from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
 from .writing import Donors, Writing
 
-
 SHORT = 4
 """Most columns of an array whose number a trace holds for, as the coordinates of points and the channels of images."""
+HELD = 3
+"""Traces of a function that may hold for such a number; the next one serves all numbers."""
 
 
 class Traced(NamedTuple):
@@ -194,7 +195,7 @@ def traced(
     first: Exception | None = None
     while True:
         way = ways.pop(0)
-        trial = _Tracing(scope, options, arguments, way, keeps, writing or Writing())
+        trial = _Tracing(scope, options, arguments, way, keeps, writing or Writing(), len(known) < HELD)
         try:
             return trial.traced(structure)
         except Exception as error:
@@ -241,9 +242,10 @@ class _Tracing:
     """A trace in the making."""
 
     def __init__(
-        self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By, keeps: bool, writing: Writing
-    ) -> None:
-        self._keeps, self._writing = keeps, writing
+        self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By, keeps: bool, writing: Writing,
+        holds_columns: bool,
+    ) -> None:  # fmt: skip
+        self._keeps, self._writing, self._holds_columns = keeps, writing, holds_columns
         self._bases: dict[Variable, Any] = {}
         """The array whose elements each result shares."""
         self._scope, self._options, self._arguments = scope, options, arguments
@@ -374,7 +376,7 @@ class _Tracing:
                 "expected numbers, arrays, or lists, tuples and dicts of them"
             )
         shape: list[int | None] = [None] * array.ndim
-        if array.ndim > 1 and 1 < array.shape[-1] <= SHORT:
+        if self._holds_columns and array.ndim > 1 and 1 < array.shape[-1] <= SHORT:
             shape[-1] = array.shape[-1]
             self._trace.require(f"a[{position}].shape[{array.ndim - 1}] == {shape[-1]}")
         v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=shape)

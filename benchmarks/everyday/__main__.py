@@ -1,4 +1,4 @@
-"""Time everyday programs beside JAX and NumPy: `python -m benchmarks.everyday [NAME ...]`.
+"""Time everyday programs beside JAX, NumPy and loops under numba: `python -m benchmarks.everyday [NAME ...]`.
 
 One thread on one processor, processor time, the least of many calls in turn.  A first call compiles; Arignote's cache
 is empty.
@@ -27,7 +27,12 @@ import numpy as np
 
 import arignote as ag
 
-from . import images, learning, linear, physics, signals, statistics  # noqa: F401  (enter their programs)
+try:
+    import numba
+except ImportError:
+    numba = None
+
+from . import images, learning, linear, physics, points, signals, statistics  # noqa: F401  (enter their programs)
 from .program import PROGRAMS, Program
 
 jax.config.update("jax_cpu_enable_async_dispatch", False)
@@ -78,6 +83,9 @@ def race(program: Program) -> tuple[dict[str, float], dict[str, float]]:
         jitted = jax.jit(jax.value_and_grad(of_jax, program.by))
     calls["arignote"] = lambda: ours(*given)
     calls["jax"] = lambda: jax.block_until_ready(jitted(*theirs))
+    if program.loops is not None and numba is not None:
+        loops = numba.njit(program.loops)
+        calls["numba"] = lambda: loops(*given)
     first, results = {}, {}
     for peer, call in calls.items():
         begin = time.perf_counter()
@@ -116,11 +124,11 @@ def main(arguments: Sequence[str]) -> None:
     if unknown := sorted({*options.names} - {*PROGRAMS}):
         parser.error(f"no program is named {', '.join(unknown)}")
     ratios, starts = [], []
-    row = "| {:18} | {:>8} | {:>8} | {:>8} | {:>5} | {:>6} | {:>6} |" if options.markdown else (
-        "{:18} {:>9} {:>9} {:>9} {:>6} {:>8} {:>8}")  # fmt: skip
-    print(row.format("program", "ours, us", "JAX", "NumPy", "ratio", "first", "JAX's"))
+    row = "| {:18} | {:>8} | {:>8} | {:>8} | {:>8} | {:>5} | {:>6} | {:>6} |" if options.markdown else (
+        "{:18} {:>9} {:>9} {:>9} {:>9} {:>6} {:>8} {:>8}")  # fmt: skip
+    print(row.format("program", "ours, us", "JAX", "numba", "NumPy", "ratio", "first", "JAX's"))
     if options.markdown:
-        print("|---|" + "---|" * 6)
+        print("|---|" + "---|" * 7)
     stay_on_one_processor()
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
         os.environ["ARIGNOTE_CACHE"] = folder
@@ -130,9 +138,9 @@ def main(arguments: Sequence[str]) -> None:
             except Exception as error:  # the other programs still run
                 print(f"{name:18} {type(error).__name__}: {str(error).splitlines()[0]}", flush=True)
                 continue
-            ratios.append(times["arignote"] / min(times.get("numpy", math.inf), times["jax"]))
+            ratios.append(times["arignote"] / min(time for peer, time in times.items() if peer != "arignote"))
             starts.append(first["arignote"] / first["jax"])
-            micro = [f"{times[p] * 1e6:.4g}" if p in times else "-" for p in ("arignote", "jax", "numpy")]
+            micro = [f"{times[p] * 1e6:.4g}" if p in times else "-" for p in ("arignote", "jax", "numba", "numpy")]
             milli = [f"{first[p] * 1e3:.0f} ms" for p in ("arignote", "jax")]
             print(row.format(name, *micro, f"{ratios[-1]:.2f}", *milli), flush=True)
     below = sum(r <= 1 for r in ratios)

@@ -14,11 +14,15 @@ Maker = Callable[[np.random.Generator], Any]
 
 
 class Program(NamedTuple):
-    """A function, makers of its arguments, and the position that its gradient is taken by, if one is."""
+    """A function, makers of its arguments, the position of the gradient's argument if there is one, and loops.
+
+    The loops compute the same element by element, from the arguments alone; numba compiles them.
+    """
 
     function: Callable[..., Any]
     makers: tuple[Maker, ...]
     by: int | None
+    loops: Callable[..., Any] | None = None
 
     def arguments(self) -> list[Any]:
         """Return the arguments, from a generator of this program alone."""
@@ -29,12 +33,24 @@ class Program(NamedTuple):
 PROGRAMS: dict[str, Program] = {}
 
 
-def program(*makers: Maker, gradient: int | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def program(
+    *makers: Maker, gradient: int | None = None, name: str = "", loops: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function in the table; `gradient` is the argument that its value and gradient are timed by."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        PROGRAMS[function.__name__] = Program(function, makers, gradient)
+        PROGRAMS[name or function.__name__] = Program(function, makers, gradient, loops)
         return function
+
+    return enter
+
+
+def loops_of(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter the loops of a program."""
+
+    def enter(loops: Callable[..., Any]) -> Callable[..., Any]:
+        PROGRAMS[function.__name__] = PROGRAMS[function.__name__]._replace(loops=loops)
+        return loops
 
     return enter
 

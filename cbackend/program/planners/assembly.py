@@ -140,7 +140,7 @@ def _extents(kernel: Kernel, results: Sequence[Array]) -> Lengths:
 
 
 class _Places(dict[Variable, Array]):
-    """Parts of the whole in which variables are computed; of those that are a column of an array, that and its number."""
+    """Parts of the whole in which variables are computed; for columns of an array also that array and their numbers."""
 
     def __init__(self, whole: Variable, array: Array) -> None:
         super().__init__({whole: array})

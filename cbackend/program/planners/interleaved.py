@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 from ....graph import Apply, Constant, Variable
+from ....ops.elementwise.records import Pointwise
+from ....ops.lowered.fused import Fused
 from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.shape import DimShuffle
 from ....targets.current import current
@@ -45,7 +47,7 @@ def _interleaved(
     p: Planner, node: Apply, kernel: Kernel, own: Sequence[Array], places: Places
 ) -> dict[Interleaved, Array]:
     """Return the arrays of which a kernel reads or writes several columns, as a kernel takes them."""
-    if not kernel.rank or kernel.fallible or kernel.shared:
+    if not (kernel.rank and _is_elementwise(node)) or kernel.fallible or kernel.shared:
         return {}
     if not all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))):
         return {}
@@ -75,6 +77,11 @@ def _interleaved(
         if len(numbers) > 1 and width <= current().limits.joins.columns:
             found[Interleaved(tuple(numbers), key[1], width)] = base
     return found
+
+
+def _is_elementwise(node: Apply) -> bool:
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    return all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
 
 
 def _column_of(value: Variable) -> tuple[Variable, tuple[int, ...], int] | None:

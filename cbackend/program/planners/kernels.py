@@ -21,6 +21,7 @@ from ..launches import runs_in_any_order
 from ..outcome import Outcome
 from ..planner import Planner, has_all_loops
 from ..program import Array, Lengths
+from .interleaved import launch_interleaved
 from .order import ordered_strides, result_in_order
 
 
@@ -47,7 +48,7 @@ def plan_kernel(p: Planner, node: Apply) -> None:
         else:
             outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
-        p.launch(kernel, extents, outputs, inputs)
+        launch_interleaved(p, node, kernel, extents, outputs, {})
 
 
 def plan_scaled(p: Planner, node: Apply) -> None:

@@ -12,13 +12,12 @@ has the whole space may (`dims_of` says the same length on every axis: what else
 broadcast it). Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
 
 There is never a circle between groups: each group has a *level*, two groups with an edge between them have different
-levels, and edges go one way.  Three passes, each linear:
+levels, and edges go one way.  Two passes, each linear:
 
     1. from the outputs on, a node joins the group of its readers (level: the longest way to an output);
-    2. from the inputs on, a group joins the group that computes its operands (level: the longest way from an input);
-    3. groups of one level and one space that read the same array are joined.
+    2. from the inputs on, a group joins the group that computes its operands (level: the longest way from an input).
 
-The first two complement each other: with `relu(dot(a, b) + exp(c))`, exp must wait for the late addition, and with
+They complement each other: with `relu(dot(a, b) + exp(c))`, exp must wait for the late addition, and with
 `s = sum(t); u = dot(t, w)` the early sum must not wait for the end.
 """
 

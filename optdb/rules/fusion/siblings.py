@@ -12,7 +12,6 @@ towards the outputs; each is linear in the size of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Union
 
 from ....graph import Apply, Constant, Dim, Variable, dims_of
 from ....graph.dims import Symbol
@@ -42,6 +41,9 @@ def join_siblings(groups: Sequence[Group], facts: Facts) -> list[Group]:
 
     for neighbours in (producers, readers):
         groups = _joined(groups, neighbours, group_of, reads)[::-1]
+    position = {node: n for n, node in enumerate(facts.nodes)}
+    for group in groups:
+        group.nodes.sort(key=position.__getitem__)
     return list(groups)
 
 

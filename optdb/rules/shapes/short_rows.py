@@ -1,12 +1,12 @@
-"""Short rows by columns: elementwise work on rows of 2 to 4 numbers, of which columns are read, becomes work on columns.
+"""Short rows by columns: elementwise work on rows of 2 to 4 numbers becomes work on columns where these are read.
 
     d = x[:, None] - x; r = sum(d * d, -1); f = sum(d * r[..., None], 1)          for points x: float64[n, 3]
     -->
     d0 = x[:, None, 0] - x[:, 0]; ...; r = d0 * d0 + d1 * d1 + d2 * d2; f = join(sum(d0 * r, 1)[:, None], ...)
 
 Rows of three numbers fill no vector, and what is broadcast along them is computed again for each of them.  Columns are
-as long as the other axes.  A value is divided if all its readers are: columns, joins of rows, reductions, and elementwise
-nodes that are divided themselves.  Linear in the size of the graph.
+as long as the other axes.  A value is divided if each of its readers is a column, a join of rows, a reduction, or an
+elementwise node that is divided itself.  Linear in the size of the graph.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 from ..facts import constant_int
-from ..reductions.reductions import FOLDS
-
-FEW = 4
-"""Most numbers of a row."""
+from ..reductions.reductions import FEW, FOLDS
 
 
 @record(kw_only=True)
