@@ -11,6 +11,7 @@ import numpy as np
 
 from ..function.compiled import Function
 from ..function.function import function
+from ..function.held_columns import with_columns
 from ..graph import DTYPES, Variable
 from ..graph.provenance import SourceLine
 from ..ops.core.call_lengths import Length
@@ -35,10 +36,8 @@ from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
 from .writing import Donors, Writing
 
-SHORT = 4
-"""Most columns of an array whose number a trace holds for, as the coordinates of points and the channels of images."""
 HELD = 3
-"""Traces of a function that may hold for such a number; the next one serves all numbers."""
+"""Traces of a function that may hold for a number of columns; the next one serves all numbers."""
 
 
 class Traced(NamedTuple):
@@ -306,6 +305,8 @@ class _Tracing:
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
             integers.end(self._trace)
             outputs += self._trace.checks
+        if self._holds_columns:
+            self._variables, outputs = with_columns(self._trace, self._variables, outputs)
         donors = self._donors(outputs[: len(outputs) - len(self._trace.checks)], stores, structure)
         inputs, results, more = (self._variables, outputs, {}) if donors is None else (
             donors.signature(self._variables, outputs)
@@ -375,11 +376,7 @@ class _Tracing:
                 f"{self._name}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "
                 "expected numbers, arrays, or lists, tuples and dicts of them"
             )
-        shape: list[int | None] = [None] * array.ndim
-        if self._holds_columns and array.ndim > 1 and 1 < array.shape[-1] <= SHORT:
-            shape[-1] = array.shape[-1]
-            self._trace.require(f"a[{position}].shape[{array.ndim - 1}] == {shape[-1]}")
-        v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=shape)
+        v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=(None,) * array.ndim)
         kind = type(value)
         if kind in NUMBERS:
             self._trace.numbers[v] = Number(kind, Known(value, f"a[{position}].item()"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable, dims_of
 from ...record import record
 from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
@@ -62,6 +62,11 @@ class Join(TensorOp):
                     f"of {describe(known[0][1])} and {describe(i)}"
                 )
         return known[0][0] if known else None
+
+    def demands(self, node: Apply) -> Iterator[tuple[Dim, Dim]]:
+        """Yield the lengths of other axes, which are equal."""
+        for pair in pairwise(map(dims_of, node.inputs)):
+            yield from ((a, b) for k, (a, b) in enumerate(zip(*pair, strict=True)) if k != self.axis)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         return (np.concatenate(values, axis=self.axis),)

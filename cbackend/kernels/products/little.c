@@ -132,6 +132,33 @@ SQUARE_BY_COLUMN(multiply_square_of_two, 2)
 SQUARE_BY_COLUMN(multiply_square_of_three, 3)
 SQUARE_BY_COLUMN(multiply_square_of_four, 4)
 
+/* ---- Square matrices by square matrices -------------------------------------------------------------------------- */
+
+/* c = a @ b for matrices as long and wide as `length`.  A piece covers a row, or all but its first number: then the first
+   and the last piece overlap.  Each element is summed in the order of the general path. */
+#define SQUARE_BY_SQUARE(name, piece, length) \
+    INLINE void name##_one(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
+    { \
+        (void)m, (void)n, (void)k; \
+        enum { LAST = (length) - sizeof(piece) / sizeof(REAL) }; \
+        _Pragma("GCC unroll 4") for (int i = 0; i < (length); i++) \
+        { \
+            piece first = {0}, last = {0}; \
+            _Pragma("GCC unroll 4") for (int p = 0; p < (length); p++) \
+            { \
+                first += a[i * a0 + p * a1] * *(const piece *)(b + p * b0); \
+                if (LAST) last += a[i * a0 + p * a1] * *(const piece *)(b + p * b0 + LAST); \
+            } \
+            *(piece *)(c + i * c0) = first; \
+            if (LAST) *(piece *)(c + i * c0 + LAST) = last; \
+        } \
+    } \
+    LITTLE_KERNEL(name, name##_one)
+
+SQUARE_BY_SQUARE(multiply_squares_of_two, two_numbers, 2)
+SQUARE_BY_SQUARE(multiply_squares_of_three, two_numbers, 3)
+SQUARE_BY_SQUARE(multiply_squares_of_four, four_numbers, 4)
+
 /* Multiplications: larger products of few columns, and of one, take the general path. */
 enum { FEW_ALL = 1 << 13, COLUMN_ALL = 1 << 7 };
 #endif
@@ -152,6 +179,8 @@ static little_kernel *little_kernel_of(const batched_product *of)
                : m == 4 ? multiply_square_of_four
                         : multiply_column;
     }
+    if (m == n && n == k && n <= 4)
+        return n == 2 ? multiply_squares_of_two : n == 3 ? multiply_squares_of_three : multiply_squares_of_four;
     if (m % ROWS == 0 && n % LANES == 0) return multiply_whole_tiles;
     if (n >= 2 && n < 16 && m <= FEW_ALL && m * n * k <= FEW_ALL)
         return n < 4 ? multiply_from_two : n < 8 ? multiply_from_four : multiply_from_eight;

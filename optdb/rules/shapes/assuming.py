@@ -27,6 +27,7 @@ from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.indexing import IncSubtensor, part_dims
+from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor, tensor_to_dim
 from ....ops.shapes.shape import BroadcastTo
 from ....profiling import OptimizerProfile
@@ -313,6 +314,8 @@ class Assumed:
                 return True
             if isinstance(node.op, IncSubtensor) and self._is_computed_in_place(node):
                 return True
+            if isinstance(node.op, Join) and self._joins_columns(node):
+                return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner
                 if above is None or above in separate or not isinstance(above.op, Pointwise):
@@ -331,6 +334,13 @@ class Assumed:
             return False
         part = _written_dims(node)
         return None not in part and self._become_equal(dims_of(value), part)  # type: ignore[arg-type]
+
+    def _joins_columns(self, node: Apply) -> bool:
+        """Whether one loop can then compute the columns of a join, whose lengths differ in what is known of them."""
+        first, *others = [i for i in node.inputs if i.type.shape[-1:] == (1,)] or node.inputs
+        if node.op.axis != node.out.ndim - 1 or first.type.shape[-1:] != (1,):  # type: ignore[attr-defined]
+            return False
+        return any(self._become_equal(dims_of(first), dims_of(other)) for other in others)
 
     def _become_equal(self, mine: Sequence[Dim], others: Sequence[Dim]) -> bool:
         mine, others = tuple(mine), tuple(others)
