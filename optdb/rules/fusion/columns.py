@@ -47,7 +47,7 @@ def computed_columns(graph: FunctionGraph, by: str, editor: GraphEditor) -> Func
 
 def joins_columns(node: Apply) -> bool:
     """Whether the node joins a few columns to rows."""
-    if not isinstance(node.op, Join) or node.op.axis != node.out.ndim - 1 or node.out.ndim < 2:
+    if not isinstance(node.op, Join) or not 0 < node.op.axis == node.out.ndim - 1:
         return False
     return 2 <= len(node.inputs) <= current().limits.joins.columns and all(i.type.shape[-1] == 1 for i in node.inputs)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ....graph import Apply, Constant, Dim, Variable, dims_of
+from ....graph import Apply, Dim, Variable, dims_of
 from ....graph.dims import Symbol
 from ....ops.shapes.indexing import Subtensor, entries
 from ....ops.shapes.shape import DimShuffle
@@ -73,17 +73,27 @@ class _Reads:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self._memory: dict[Variable, Memory] = {}
+        self._found: dict[Group, tuple[int, dict[Read, None]]] = {}
+        """What was found of groups, which are as large as before if nothing has joined them."""
+        joins = [node for node in facts.nodes if joins_columns(node)]
+        self._joins: dict[Variable, Variable] = {part: node.out for node in joins for part in node.inputs}
 
     def of(self, group: Group) -> dict[Read, None]:
         """Return the memory that a group reads, or writes columns of, along all its loops."""
+        count, found = self._found.get(group, (0, {}))
+        if count != len(group.nodes):
+            found = self._of(group)
+            self._found[group] = len(group.nodes), found
+        return found
+
+    def _of(self, group: Group) -> dict[Read, None]:
         space = group.space or ()
         found: dict[Read, None] = {}
         for node in group.nodes:
-            for reader, operand in self.facts.readers.get(node, ()):
-                if operand is node.out and joins_columns(reader) and dims_of(operand) == space:
-                    found[space, reader.out, ()] = None
-            for operand in node.inputs:
-                if operand not in group.inputs or not operand.type.shape or isinstance(operand, Constant):
+            if self._joins and node.out in self._joins and dims_of(node.out) == space:
+                found[space, self._joins[node.out], ()] = None
+            for operand in dict.fromkeys(node.inputs):
+                if operand not in group.inputs or not operand.type.shape:
                     continue
                 source = self.facts.source(operand)
                 loops = self.facts.loops_of(operand, node, group)
@@ -96,29 +106,34 @@ class _Reads:
 
     def memory(self, value: Variable) -> Memory:
         """Return the array that `value` is a view of in the same lines of memory, and its axis for each of `value`."""
-        found = self._memory.get(value)
-        if found is None:
-            found = self._memory[value] = self._behind(value) or (value, tuple(range(value.ndim)))
-        return found
+        views: list[Apply] = []
+        while value not in self._memory and value.owner is not None and self._shares_lines(value.owner):
+            views.append(value.owner)
+            value = value.owner.inputs[0]
+        base, axes = self._memory.get(value) or (value, tuple(range(value.ndim)))
+        for view in reversed(views):
+            found = _seen(view, axes)
+            base, axes = (view.out, tuple(range(view.out.ndim))) if found is None else (base, found)
+            self._memory[view.out] = base, axes
+        return base, axes
 
-    def _behind(self, value: Variable) -> Memory | None:
-        node = value.owner
-        if node is None or not isinstance(node.op, (DimShuffle, Subtensor)):
-            return None
-        base, axes = self.memory(node.inputs[0])
-        if isinstance(node.op, DimShuffle):
-            return base, tuple(axes[k] if isinstance(k, int) else None for k in node.op.order)
-        spec = node.op.spec
-        cuts = entries(spec, node.inputs[1:])
-        kept = [k for k in range(len(axes)) if k >= len(spec) or spec[k] != "i"]
-        dropped = [axes[k] for k in range(len(spec)) if spec[k] == "i"]
-        last = max((axes[k] for k in kept if axes[k] is not None), default=-1)
-        if any(axis is not None and axis < last for axis in dropped):
-            return None  # rows, which lie in other lines
-        near = self.facts.limits.near
-        if not all(_begins_near(cuts[k], near) for k in kept if k < len(spec)):
-            return None
-        return base, tuple(axes[k] for k in kept)
+    def _shares_lines(self, node: Apply) -> bool:
+        """Whether a view may lie in the lines of its operand: its slices begin near the first element."""
+        if not isinstance(node.op, Subtensor):
+            return isinstance(node.op, DimShuffle)
+        cuts = entries(node.op.spec, node.inputs[1:])
+        return all(not isinstance(cut, slice) or _begins_near(cut, self.facts.limits.near) for cut in cuts)
+
+
+def _seen(view: Apply, axes: Axes) -> Axes | None:
+    """Return the axes of an array for those of a view of a value with `axes`; None if the view has whole other rows."""
+    if isinstance(view.op, DimShuffle):
+        return tuple(axes[k] if isinstance(k, int) else None for k in view.op.order)
+    spec: tuple[str, ...] = view.op.spec  # type: ignore[attr-defined]
+    kept = tuple(axis for k, axis in enumerate(axes) if k >= len(spec) or spec[k] != "i")
+    last = max((axis for axis in kept if axis is not None), default=-1)
+    dropped = (axis for axis, entry in zip(axes, spec, strict=False) if entry == "i")
+    return None if any(axis is not None and axis < last for axis in dropped) else kept
 
 
 def _begins_near(cut: slice, near: int) -> bool:
