@@ -70,21 +70,38 @@ static void attend_tile(const queries *at, const panels *packed, i64 row, i64 ro
     if (at->mask) apply_mask(at, row, rows, width);
     if (at->added) add_mask(at, row, rows, width);
     REAL *y = at->y + row * of->e;
-    weigh(rows, width, at->scores, at->top + row, at->total + row, y, of->e);
+    weigh(rows, width, at->lift, at->scores, at->top + row, at->total + row, y, of->e);
     x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, packed->v, width, 1, vs[0], vs[1], of->e, x.of, 0, 0};
     if (few) x.b = (const REAL *)at->v + at->key * vs[0];
     add_to(at->work, x);
 }
 
-/* Whether all numbers of v in the packed block are finite. */
-static i32 is_finite(const queries *at, const panels *packed)
+/* Whether all numbers of v in the packed block lie below `bound`. */
+static i32 lies_below(const queries *at, const panels *packed, REAL bound)
 {
     const vector *from = (const vector *)packed->v;
     const i64 count = at->keys * parts(at->work->of->e, LANES);
-    vector sums[4] = {{0}};
-    for (i64 k = 0; k < count; k += 4)
-        for (i64 i = 0; i < at_most(4, count - k); i++) sums[i] += from[k + i] * 0;
-    return folded(0, sums[0] + sums[1] + sums[2] + sums[3]) == 0;
+    mask outside = (mask)(vector){0};
+    for (i64 k = 0; k < count; k++) outside |= ~((from[k] < bound) & (from[k] > -bound));
+    return folded(0, choose(outside, (vector){0} + 1, (vector){0})) == 0;
+}
+
+/* Take the lift from the exponentials so far. */
+static void lower(queries *at)
+{
+    const REAL factor = sizeof(REAL) == 4 ? 0x1p-64 : 0x1p-512;
+    const i64 count = at->rows * at->work->of->e;
+    at->lift = 0;
+    scale_numbers(count, at->y, at->y, factor);
+    scale_numbers(at->rows, at->total, at->total, factor);
+}
+
+/* Prepare for a packed block of v: what may be left out, and whether the exponentials are lifted. */
+static void look_at_values(queries *at, const panels *packed, i32 hides)
+{
+    const i32 are_small = lies_below(at, packed, LIFTED_TOP);
+    if (!are_small && at->lift != 0) lower(at);
+    at->can_skip = hides && (are_small || lies_below(at, packed, (REAL)__builtin_inf()));
 }
 
 static void attend_rows(queries *at)
@@ -97,13 +114,14 @@ static void attend_rows(queries *at)
     if (of->m > FEW_QUERIES)
         packed.k = at->room, packed.v = packed.k + keys * of->d,
         at->scores = packed.v + keys * round_up(of->e, COLUMNS);
+    else at->lift = 0; /* for few rows, a look at all of v does not pay off */
     __builtin_memset(at->y, 0, (unsigned long)(at->rows * of->e) * sizeof(REAL));
     for (at->key = 0; at->key < of->n; at->key += at->keys) {
         at->keys = at_most(KEYS, of->n - at->key);
         if (packed.k) {
             pack_all(of->d, at->keys, (const REAL *)at->k + at->key * ks[1], ks[0], ks[1], packed.k);
             pack_all(at->keys, of->e, (const REAL *)at->v + at->key * vs[0], vs[0], vs[1], packed.v);
-            at->can_skip = hides && is_finite(at, &packed);
+            look_at_values(at, &packed, hides);
         }
         for (i64 row = 0; row < at->rows; row += QUERIES)
             attend_tile(at, &packed, row, at_most(QUERIES, at->rows - row));

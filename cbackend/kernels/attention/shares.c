@@ -9,6 +9,9 @@
                                      y, rescaled to the new greatest score, plus the exponentials @ v
        y by the sum of all exponentials of its row
 
+   Exponentials are multiplied by 2^LIFT, so they are no subnormal numbers: a multiplication by one takes Intel's processors
+   100 cycles.  Scores far below the greatest one, as of a mask of -100, would give them.
+
    Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
    that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
 #pragma once
@@ -23,6 +26,8 @@
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
 enum { EXP_TERMS = sizeof(REAL) == 4 ? 7 : 13 };
+enum { LIFT = FLUSHES ? 0 : sizeof(REAL) == 4 ? 64 : 512 };
+#define LIFTED_TOP (sizeof(REAL) == 4 ? 0x1p32 : 0x1p256) /* lifted sums of smaller numbers of v do not overflow */
 
 typedef struct queries queries;
 
@@ -48,6 +53,7 @@ struct queries {
     REAL *room, *scores, *top, *total; /* scores: of a tile; top, total: one a row */
     i64 key, keys;                     /* of the block */
     i32 can_skip;                      /* all numbers of v in the block are finite */
+    REAL lift;                         /* of the exponentials so far: LIFT, or 0 since a block with large values */
 };
 
 /* x * 2^n for a whole number n, whose bits are `power`; or by two factors, since one is out of range. */
@@ -66,9 +72,9 @@ INLINE vector scaled(vector x, vector n, mask power)
 #endif
 }
 
-/* exp(x) for x <= 0; NaN for NaN and inf; 0 where it underflows, which takes Intel's processors 100 cycles.  FLUSHES: 0 where
-   it is subnormal, too. */
-INLINE vector exponential(vector x)
+/* exp(x) * 2^lift for x <= 0; NaN for NaN and inf; 0 where exp(x) underflows, which takes Intel's processors 100 cycles.
+   FLUSHES: 0 where it is subnormal, too. */
+INLINE vector exponential(vector x, REAL lift)
 {
     static const REAL terms[] = {
         1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
@@ -86,7 +92,7 @@ INLINE vector exponential(vector x)
     vector sum = terms[13 - EXP_TERMS] - (vector){0};
 #pragma GCC unroll 13
     for (int k = 14 - EXP_TERMS; k < 14; k++) sum = sum * r + terms[k];
-    return choose(is_zero, (vector){0}, scaled(sum, n, (mask)shifted - (mask)bias));
+    return choose(is_zero, (vector){0}, scaled(sum, n + lift, (mask)(shifted + lift) - (mask)bias));
 }
 
 /* The maximum of a vector, or the sum: of its halves, lane by lane, and so on. */
@@ -195,7 +201,7 @@ INLINE void hide_rest(const queries *at, i64 rows, i64 width)
 #endif
 
 /* Replace rows of `width` scores, whole vectors, by exponentials; update top, total and sums y of each row. */
-static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
+static void weigh(i64 rows, i64 width, REAL lift, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
 {
     for (i64 i = 0; i < rows; i++, scores += width, y += e) {
         vector found = *(const vector *)scores, sums = {0};
@@ -204,12 +210,12 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
         above = above > top[i] ? above : top[i]; /* inf makes the row NaN, by inf - inf */
         const vector from = above - (vector){0};
         for (i64 j = 0; j < width; j += LANES) {
-            vector x = exponential(*(const vector *)(scores + j) - from);
+            vector x = exponential(*(const vector *)(scores + j) - from, lift);
             STORE_WEIGHTS(scores, j, x);
             sums += x;
         }
         if (above > top[i]) {
-            const REAL factor = exponential(top[i] - from)[0];
+            const REAL factor = exponential(top[i] - from, 0)[0];
             if (total[i] != 0) scale_numbers(e, y, y, factor);
             total[i] *= factor, top[i] = above;
         }
@@ -221,6 +227,7 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
 static i32 begin_rows(queries *at)
 {
     const ag_attention *of = at->work->of;
+    at->lift = LIFT;
     for (i64 i = 0; i < at->rows; i++)
         at->top[i] = -(sizeof(REAL) == 4 ? (REAL)__FLT_MAX__ : (REAL)__DBL_MAX__), at->total[i] = 0;
     return at->mask && *(const REAL *)of->fill == -(REAL)__builtin_inff();

@@ -239,7 +239,7 @@ static void attend_word_rows(queries *at)
             hide_rest(at, rows, width);
             if (at->mask) apply_mask(at, row, rows, width);
             if (at->added) add_mask(at, row, rows, width);
-            weigh(rows, width, at->scores, at->top + row, at->total + row, sums + row * wide, wide);
+            weigh(rows, width, LIFT, at->scores, at->top + row, at->total + row, sums + row * wide, wide);
             part = (word_tile){.a = at->scores, .b = v, .a_step = width, .words = parts(at->keys, 2), .adds = 1};
             part.c = sums + row * wide, part.c_step = wide;
             multiply_words(part, rows, wide);

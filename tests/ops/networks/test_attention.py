@@ -115,6 +115,27 @@ def test_special_values_are_those_of_the_graph():
         assert np.isnan(got[:, 5]).all()
 
 
+@pytest.mark.parametrize("dtype, low", [("float32", -95.0), ("float64", -725.0)])
+@pytest.mark.parametrize("large", [(), (0,), (300,), (0, 300)])
+def test_small_shares_keep_their_digits_beside_any_values(dtype, low, large):
+    """Shares that are subnormal; the blocks from 0 and from 256 on have values too large for lifted exponentials."""
+    q, k, v, added = (T.tensor(name, dtype, ANY[1:]) for name in "qkva")
+    f = ag.function([q, k, v, added], T.matmul(nn.softmax(T.matmul(q, k) + added), v))
+    assert attention_of(f) == Attention("", True)
+    top = float(np.finfo(dtype).max) / 4
+    arrays = [RNG.normal(size=shape).astype(dtype) for shape in ((1, 40, 3), (1, 3, 400), (1, 400, 5))]
+    arrays[2][:, :, 1] = 0
+    arrays[2][:, list(large), 0] = top
+    shares = np.where(np.arange(400) == 7, 0, low).astype(dtype) * np.ones((1, 40, 1), dtype)
+    arrays[2][:, 7, 2] = 0  # only small shares meet numbers of this column
+    arrays[2][:, :, 2] *= 1e8
+    got, expected = f(*arrays, shares), meaning(arrays[0], np.swapaxes(arrays[1], 1, 2), arrays[2], added=shares)
+    eps, tiny = np.finfo(dtype).eps, np.finfo(dtype).smallest_subnormal
+    errors = np.abs(got - expected) / (np.abs(expected).max(axis=(0, 1)) + tiny)
+    assert np.isfinite(got).all() and (errors[..., (0, 1, 3, 4)] < 200 * eps).all()
+    assert (errors[..., 2] < (0.5 if large else 1000 * eps)).all()
+
+
 def test_mask_of_more_rows_than_scores_widens_them():
     q, k, v = stacks("float64", (None, 3), (None, 3), (None, 2))
     added = T.matrix("added")
