@@ -8,9 +8,9 @@ products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural 
     pack_within(w, size)  blocks, channels, rows, columns, outputs                         within.c
     pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            winograd.c
 
-Matrices lie in panels of two vectors of columns, which products read row by row:
+Matrices lie in panels of some vectors of columns, which products read row by row:
 
-    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        packed/real/dense_panels.c
+    pack_panels(w, ...)   blocks of rows, panels, rows, columns                            packed/real/dense_panels.c
 """
 
 from __future__ import annotations
@@ -169,19 +169,19 @@ def blocks_of_panels(rows: int) -> Iterator[slice]:
         yield slice(row, min(row + depth, rows))
 
 
-def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
-    """Yield rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+def _panels(rows: int, columns: int, lanes: int, vectors: int) -> Iterator[tuple[slice, slice, int]]:
+    """Yield rows and columns of each panel, and its width: the least vectors that hold the last columns."""
     for down in blocks_of_panels(rows):
-        for column in range(0, columns, 2 * lanes):
-            width = lanes if columns - column <= lanes else 2 * lanes
+        for column in range(0, columns, vectors * lanes):
+            width = min(vectors, -(-(columns - column) // lanes)) * lanes
             yield down, slice(column, min(column + width, columns)), width
 
 
-def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:
-    """A matrix as a vector of panels, zeros behind the last columns."""
+def pack_panels(w: np.ndarray, lanes: int, vectors: int) -> np.ndarray:
+    """A matrix as a vector of panels of `vectors` vectors, zeros behind the last columns."""
     rows, columns = w.shape
     found, at = np.zeros(rows * (-(-columns // lanes) * lanes), w.dtype), 0
-    for down, across, width in _panels(rows, columns, lanes):
+    for down, across, width in _panels(rows, columns, lanes, vectors):
         count = (down.stop - down.start) * width
         panel = found[at : at + count].reshape(-1, width)
         panel[:, : across.stop - across.start] = w[down, across]
@@ -189,10 +189,10 @@ def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:
     return found
 
 
-def unpack_panels(panels: np.ndarray, rows: int, columns: int, lanes: int) -> np.ndarray:
+def unpack_panels(panels: np.ndarray, rows: int, columns: int, lanes: int, vectors: int) -> np.ndarray:
     """Return the matrix of this shape of `pack_panels`."""
     found, at = np.empty((rows, columns), panels.dtype), 0
-    for down, across, width in _panels(rows, columns, lanes):
+    for down, across, width in _panels(rows, columns, lanes, vectors):
         count = (down.stop - down.start) * width
         found[down, across] = panels[at : at + count].reshape(-1, width)[:, : across.stop - across.start]
         at += count

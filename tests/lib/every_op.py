@@ -102,7 +102,7 @@ ZOO = [
     ),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
     pair(False, True)(X[None, None], V, V, V, V),
-    T.PackedProduct(Panels(3, 5, 4))(X, V),
+    T.PackedProduct(Panels(3, 5, 4, 2))(X, V),
     T.NonMaxSuppression(False)(T.zeros((1, 3, 4)) + A, X[None], K, A, B),
     GeneratorDraw("rayleigh", 1, "float64")(T.constant(np.arange(6, dtype="uint64")), K, A)[1],
     NumpyDraw("normal", 1)(T.constant(np.arange(6, dtype="uint64")), K, A, B)[1],

@@ -184,7 +184,7 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
         if (ahead.at_once) fetch_portion(&ahead);
         if (work->row) fetch_target(&to);
         (width == LANES       ? multiply_one
-         : m > ROWS / 2       ? multiply_two
+         : m > ROWS / 2       ? multiply_full
          : !COMPLEX && m == 1 ? multiply_row
                               : multiply_half)(k, &panel, from, step, &to);
     }

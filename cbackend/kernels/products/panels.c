@@ -48,24 +48,24 @@ INLINE void transpose_eight(const T *const *row, i64 at, i64 next, REAL *to, i64
 #define TRANSPOSES 0
 #endif
 
-/* ROWS rows of a, of which m are there, k columns long: for each column its ROWS numbers (complex: the real parts, then
-   the imaginary parts). */
+/* PACKED_ROWS rows of a, of which m are there, k columns long: for each column its numbers (complex: the real parts, then the
+   imaginary parts). */
 static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict to)
 {
-    const T *row[ROWS];
+    const T *row[PACKED_ROWS];
     i64 p = 0;
-    for (i64 i = 0; i < ROWS; i++) row[i] = a + (i < m ? i : 0) * a0;
-    if (!COMPLEX && a0 == 1 && m == ROWS) /* of a transposed matrix: the numbers are contiguous */
-        for (; p < k; p++, to += ROWS) __builtin_memcpy(to, a + p * a1, ROWS * sizeof(REAL));
+    for (i64 i = 0; i < PACKED_ROWS; i++) row[i] = a + (i < m ? i : 0) * a0;
+    if (!COMPLEX && a0 == 1 && m == PACKED_ROWS) /* of a transposed matrix: the numbers are contiguous */
+        for (; p < k; p++, to += PACKED_ROWS) __builtin_memcpy(to, a + p * a1, PACKED_ROWS * sizeof(REAL));
 #if TRANSPOSES
     if (a1 == 1)
-        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, p + 4, to, 8);
+        for (; p + 8 <= k; p += 8, to += 8 * PACKED_ROWS) transpose_eight(row, p, p + 4, to, 8);
 #endif
-    for (; p < k; p++, to += (1 + COMPLEX) * ROWS)
-        for (i64 i = 0; i < ROWS; i++) {
+    for (; p < k; p++, to += (1 + COMPLEX) * PACKED_ROWS)
+        for (i64 i = 0; i < PACKED_ROWS; i++) {
             const T value = row[i][p * a1];
             to[i] = __real__ value;
-            if (COMPLEX) to[ROWS + i] = __imag__ value;
+            if (COMPLEX) to[PACKED_ROWS + i] = __imag__ value;
         }
 }
 
@@ -172,10 +172,10 @@ static left_panel unpacked_rows(i64 m, const T *a, i64 a0, i64 a1)
 /* Return the panel that pack_rows made. */
 static left_panel packed_rows(const REAL *packed)
 {
-    left_panel panel = {.step = (1 + COMPLEX) * ROWS};
+    left_panel panel = {.step = (1 + COMPLEX) * PACKED_ROWS};
     for (i64 i = 0; i < ROWS; i++) panel.rows[i] = packed + i;
     return panel;
 }
 
-/* Return the width of a panel of n columns: one vector if that suffices, else two. */
-INLINE i64 panel_width(i64 n) { return n <= LANES ? LANES : COLUMNS; }
+/* Return the width of a panel of n columns: the least vectors that suffice. */
+INLINE i64 panel_width(i64 n) { return parts(n, LANES) * LANES; }

@@ -1,6 +1,6 @@
-"""Dense weights in panels: `packed_dot{rows, columns, lanes}(x, panels)`.
+"""Dense weights in panels: `packed_dot{rows, columns, lanes, vectors}(x, panels)`.
 
-A matrix product reads its right operand in panels two vectors wide, and else copies it into panels in every call.
+A matrix product reads its right operand in panels, and else copies it into panels in every call.
 optdb/rules/linalg/packed.py makes the product, perhaps with an epilogue.
 """
 
@@ -18,11 +18,12 @@ from . import REAL, Format, Stored
 
 @record
 class Panels(Format):
-    """A matrix of `rows` by `columns`, whose panels are vectors of `lanes` numbers wide."""
+    """A matrix of `rows` by `columns`, whose panels are `vectors` vectors of `lanes` numbers wide."""
 
     rows: int
     columns: int
     lanes: int
+    vectors: int
     name = "packed_dot"
     kernel = "dense_panels"
     dtypes = REAL
@@ -39,10 +40,10 @@ class Panels(Format):
 
     def packing(self, w: TensorVariable) -> Variable:
         """Return the panels of a matrix as an expression, for a program that packs it once and reads it often."""
-        wide = 2 * self.lanes
+        wide = self.vectors * self.lanes
         whole = self.columns // wide * wide
         rest = self.columns - whole
-        missing = (self.lanes if rest <= self.lanes else wide) - rest
+        missing = -rest % self.lanes
         found: list[Variable] = []
         for rows in blocks_of_panels(self.rows):
             depth = rows.stop - rows.start
@@ -56,7 +57,7 @@ class Panels(Format):
         return T.join(0, *found) if len(found) > 1 else found[0]
 
     def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (pack_panels(w, self.lanes),)
+        return (pack_panels(w, self.lanes, self.vectors),)
 
     def dense(self, *stored: np.ndarray) -> np.ndarray:
-        return unpack_panels(stored[0], self.rows, self.columns, self.lanes)
+        return unpack_panels(stored[0], self.rows, self.columns, self.lanes, self.vectors)

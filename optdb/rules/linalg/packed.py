@@ -66,7 +66,7 @@ def panels_for(x: Variable, k: int, n: int) -> Panels | None:
     lanes = lanes_of(x.dtype)
     if not lanes or x.type.shape[0] == 1 or n < lanes or n * min(k, DEPTH) <= LITTLE:
         return None
-    return Panels(k, n, lanes)
+    return Panels(k, n, lanes, panel_vectors())
 
 
 def lanes_of(dtype: str) -> int:
@@ -78,6 +78,11 @@ def lanes_of(dtype: str) -> int:
         return target.vector // ITEMS[dtype]
     wide = width_of(target.features)
     return wide // ITEMS[dtype] if wide == 64 or {"avx2", "fma"} <= set(target.features) else 0
+
+
+def panel_vectors() -> int:
+    """Return the vectors of a panel: VECTORS_OF_PANEL of kernels/packed/real/dense_panels.c."""
+    return 4 if current().arch == "x86_64" and width_of(current().features) == 64 else 2
 
 
 PANELS: list[Rule] = [

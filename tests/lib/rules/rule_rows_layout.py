@@ -28,7 +28,7 @@ from arignote.ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
 from arignote.ops.networks.weights import pack, pack_tiles, shuffled
 from arignote.ops.shapes.creation import Alloc
 from arignote.ops.shapes.lengths import lengths_of
-from arignote.optdb.rules.linalg.packed import lanes_of
+from arignote.optdb.rules.linalg.packed import lanes_of, panel_vectors
 from arignote.optdb.rules.quantized.narrow import FORMATS
 from arignote.targets.current import using
 
@@ -286,7 +286,7 @@ ROWS = [
     (
         "local_weights_in_panels",
         Dot22()(rows, weights),
-        packed_product(Panels(500, 20, LANES), rows, weights.data),
+        packed_product(Panels(500, 20, LANES, panel_vectors()), rows, weights.data),
     ),
     ("local_sparse_dot", T.dot(rows, few), packed_product(SPARSE, rows, few.data)),
     ("local_sparse_columns", T.dot(longer, columns), packed_product(COLUMNS, longer, columns.data)),

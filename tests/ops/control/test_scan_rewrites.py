@@ -165,8 +165,8 @@ def test_weights_are_packed_before_the_loop(columns, steps, packs):
 
 
 def test_panels_of_an_expression_are_those_of_a_matrix():
-    for rows, columns in ((3, 8), (449, 41), (900, 16), (5, 33)):
-        form = Panels(rows, columns, 8)
+    for rows, columns, vectors in ((3, 8, 2), (449, 41, 2), (900, 16, 2), (5, 33, 2), (3, 50, 4), (449, 9, 4)):
+        form = Panels(rows, columns, 8, vectors)
         w = np.random.default_rng(0).standard_normal((rows, columns))
         assert np.array_equal(ag.function([], form.packing(T.constant(w)))(), form.packed(w)[0])
 

@@ -20,18 +20,18 @@ def products_of(f):
     return [getattr(node.op, "product", node.op) for node in f.graph.order]
 
 
-@given(st.integers(0, 3 * DEPTH), st.integers(1, 70), st.sampled_from([2, 4, 8, 16]))
+@given(st.integers(0, 3 * DEPTH), st.integers(1, 140), st.sampled_from([2, 4, 8, 16]), st.sampled_from([2, 4]))
 @settings(max_examples=60)
-def test_panels_hold_every_number_once(rows, columns, lanes):
+def test_panels_hold_every_number_once(rows, columns, lanes, vectors):
     w = np.arange(1.0, rows * columns + 1).reshape(rows, columns)
-    panels = pack_panels(w, lanes)
-    (stored,) = Panels(rows, columns, lanes).storage()
+    panels = pack_panels(w, lanes, vectors)
+    (stored,) = Panels(rows, columns, lanes, vectors).storage()
     assert panels.size == stored.length
-    assert np.array_equal(unpack_panels(panels, rows, columns, lanes), w)
+    assert np.array_equal(unpack_panels(panels, rows, columns, lanes, vectors), w)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(500, 100), (449, 70), (64, 300), (2000, 17)])
+@pytest.mark.parametrize("shape", [(500, 100), (449, 70), (64, 300), (2000, 17), (100, 115), (90, 64)])
 def test_products_have_the_bits_of_products_that_pack_in_each_call(dtype, shape):
     x, w = T.matrix("x", dtype), RNG.normal(size=shape).astype(dtype)
     bias = RNG.normal(size=shape[1]).astype(dtype)
@@ -40,7 +40,7 @@ def test_products_have_the_bits_of_products_that_pack_in_each_call(dtype, shape)
     if lanes_of(dtype):
         assert all(isinstance(getattr(op, "format", None), Panels) for op in products_of(f))
     plain = ag.function([x], outputs, mode="fast_run -layout")
-    for rows in (0, 1, 5, 33, 200):
+    for rows in (0, 1, 2, 3, 4, 5, 33, 200):
         value = RNG.normal(size=(rows, shape[0])).astype(dtype)
         got = f(value)
         for each in (np.asfortranarray(value), np.repeat(value, 2, axis=1)[:, ::2]):

@@ -1,8 +1,11 @@
-/* Dense weights in panels of two vectors of outputs, as tiles read them.
+/* Dense weights in panels of VECTORS_OF_PANEL vectors of outputs, as tiles read them.
 
    ops/networks/weights.py lays them: equal blocks of at most DEPTH along the sum, in each of them panels, and in a panel for
-   each number along the sum its outputs; the last panel is one vector wide if that suffices. */
-#define LOADED (ROWS * DEPTH)
+   each number along the sum its outputs; the last panel has the least vectors that suffice. */
+#define LOADED (PACKED_ROWS * DEPTH)
+#if defined(__AVX512F__)
+#define VECTORS_OF_PANEL 4
+#endif
 #include "../../products/panels.c"
 #include "../packed.c"
 
@@ -61,6 +64,27 @@ static void load_rows(packed_tile *at, REAL *loaded)
         pack_rows(at->rows, depth_of(at->work, at->part), part_of(at), strides[0], strides[1], loaded);
 }
 
+#if VECTORS_OF_PANEL > 2
+KERNEL multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+{
+    multiply_tile(ROWS, 2, k, a, b, b_step, to);
+}
+
+KERNEL multiply_three(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+{
+    multiply_tile(ROWS, 3, k, a, b, b_step, to);
+}
+#endif
+
+/* Tiles by the vectors of a panel that has not all of them. */
+static void (*const last_tiles[])(i64, const left_panel *, const REAL *, i64, const target *) = {
+    multiply_one,
+#if VECTORS_OF_PANEL > 2
+    multiply_two,
+    multiply_three,
+#endif
+};
+
 static void multiply_panel(const packed_tile *at)
 {
     const packed_work *work = at->work;
@@ -81,8 +105,8 @@ static void multiply_panel(const packed_tile *at)
         multiply_ahead(k, &left, panel, width, &to, &ahead);
         return;
     }
-    (width == LANES        ? multiply_one
-     : at->rows > ROWS / 2 ? multiply_two
+    (width < COLUMNS       ? last_tiles[width / LANES - 1]
+     : at->rows > ROWS / 2 ? multiply_full
      : at->rows == 1       ? multiply_row
                            : multiply_half)(k, &left, panel, width, &to);
 }
