@@ -33,6 +33,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "normal_tails",
     "polygamma",
     "sigmoid",
     "softplus", "xlogy",
@@ -106,6 +107,13 @@ coarse_erfc: Unary = float_op(
     cost=20,
     derivative=(lambda g, y, x: -g * TWO_OVER_ROOT_PI * T.exp(-T.square(finite(x))),),
     c={"f": helper("coarse_erfc")},
+)
+normal_tails: Unary = float_op(
+    "normal_tails", special.normal_tails,
+    meaning="erfc(x / sqrt(2)): for x >= 0 the chance that a standard normal number is farther from 0 than x.",
+    cost=22,
+    derivative=(lambda g, y, x: -g * TWO_OVER_ROOT_PI * np.sqrt(0.5) * T.exp(-0.5 * T.square(finite(x))),),
+    c={"f": helper("normal_tails")},
 )
 gamma: Unary = float_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",

@@ -93,6 +93,12 @@ def erfc(x: np.ndarray) -> np.ndarray:
 
 
 @_computed_in("float64")
+def normal_tails(x: np.ndarray) -> np.ndarray:
+    """erfc(x / sqrt(2))."""
+    return _of_each(math.erfc)(x / math.sqrt(2))
+
+
+@_computed_in("float64")
 def gamma(x: np.ndarray) -> np.ndarray:
     """The gamma function; inf with the sign of x at 0, NaN at the negative integers."""
     return _of_each(_gamma)(x)

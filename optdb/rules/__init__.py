@@ -220,6 +220,7 @@ def default_db() -> SequenceDB:
     db.register("attention_of_bfloat16", rounded, "bfloat16", "approximate", position=48.86)
     coarse = asked_for("bfloat16", bfloats.FUNCTIONS)
     db.register("functions_of_bfloat16", coarse, "bfloat16", "approximate", position=48.87)
+    db.register("normal_tails", filled(TopoDB(), (stability.QUOTIENTS,)), *run, position=48.88)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ....graph import Apply, Variable, same_shape
 from ....ops.core.namespace import T
 from ....ops.core.tensor import constant
@@ -25,6 +27,7 @@ from ....ops.elementwise.records import (
     minimum,
     mul,
     neg,
+    normal_tails,
     reciprocal,
     sigmoid,
     softplus,
@@ -38,7 +41,7 @@ from ....ops.special.function import SpecialFunction
 from ...contract import relaxes, stabilizes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
-from ..facts import Value, is_float, is_number, producer, uniform_x, uniform_xy
+from ..facts import Value, is_float, is_number, is_scalar_constant, producer, uniform_x, uniform_xy
 from .canonizer import terms_of
 from .products import Product
 
@@ -106,6 +109,40 @@ ERROR_FUNCTION: list[Rule] = [
     rule("local_erfc_minus_one", sub(erfc(x), 1), neg(erf(x)), contract=stabilizes, when=uniform_x),
     rule("local_minus_one_plus_erfc", add(-1, erfc(x)), neg(erf(x)), contract=stabilizes, when=uniform_x),
 ]
+
+
+
+def dividend_by_root(node: Apply) -> Value | None:
+    """Return x of erfc(x / sqrt(2)), as in GELU, of float32; None of another one."""
+    inside, sign = node.inputs[0], 1.0
+    if (negative := producer(inside, neg)) is not None:
+        inside, sign = negative.inputs[0], -1.0
+    made = producer(inside, true_div, mul)
+    if made is None or len(made.inputs) != 2 or node.out.dtype != "float32":
+        return None
+    by_root = made.op is true_div
+    number, other = made.inputs[::-1] if by_root or is_scalar_constant(made.inputs[1]) else made.inputs
+    if not is_scalar_constant(number) or other.dtype != "float32" or not same_shape(other, node.out):
+        return None
+    factor = sign * float(number.data.item())  # type: ignore[attr-defined]
+    root = np.float32(math.sqrt(2 if by_root else 0.5))
+    if abs(abs(factor) - root) > np.spacing(root):
+        return None
+    return other if factor > 0 else neg(other)
+
+
+def tails_of_quotient(node: Apply) -> Value | None:
+    """Rewrite erfc of a number that is divided by the root of 2."""
+    x = dividend_by_root(node)
+    return None if x is None else normal_tails(x)
+
+
+QUOTIENTS: list[Rule] = [
+    node_rule("local_erfc_of_quotient", erfc, tails_of_quotient, having=(true_div, mul, neg),
+              contract=stabilizes | relaxes("rounding"),
+              formula="erfc(x / sqrt(2)) -> normal_tails(x)  for float32"),
+]  # fmt: skip
+"""GELU without a division, at the end: other rules know erfc."""
 
 # --- the tail of erfc, which underflows though its logarithm is tame
 

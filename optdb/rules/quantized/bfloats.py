@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ....graph import Constant, Variable
+from ....graph import Apply, Constant, Variable
 from ....ops.core.tensor import constant, own_constant
 from ....ops.elementwise.exponential import coarse_erfc, erfc
 from ....ops.elementwise.records import from_bfloat16, mul
@@ -42,6 +42,7 @@ from ....targets.target import Target
 from ...contract import narrows, relaxes
 from ...patterns import Users
 from ...rule import Rule, node_rule
+from ..elementwise.stability import dividend_by_root
 from ..facts import Node, producer
 from ..linalg.blas import rows_of
 from ..linalg.gemm import call
@@ -191,7 +192,13 @@ def coarse_function(node: Node, users: Users) -> Variable | None:
     tails = [i for i in made.inputs if producer(i, erfc) is not None and i.dtype == "float32" and len(users(i)) == 1]
     if not tails or made.out.dtype != "float32":
         return None
-    return to_bits(mul(*[coarse_erfc(*i.owner.inputs) if i in tails and i.owner else i for i in made.inputs]))
+    return to_bits(mul(*[_coarse(i.owner) if i in tails and i.owner else i for i in made.inputs]))
+
+
+def _coarse(node: Apply) -> Variable:
+    """Return erfc of few bits; a multiplication replaces a division by the root of 2."""
+    x = dividend_by_root(node)
+    return coarse_erfc(*node.inputs) if x is None else coarse_erfc(mul(x, constant(math.sqrt(0.5), "float32")))
 
 
 STORED: list[Rule] = [

@@ -6,6 +6,8 @@ complex numbers w; float32 f.
 
 import math
 
+import numpy as np
+
 from arignote import ops as T
 from arignote.ops.elementwise.records import fill, identity, square, stop_gradient
 from arignote.ops.shapes.shape import DimShuffle
@@ -19,6 +21,7 @@ u = T.vector("u", dtype="uint8")
 b, c, d = (T.vector(name, dtype="bool") for name in "bcd")
 w = T.vector("w", dtype="complex128")
 f = T.vector("f", dtype="float32")
+root, root_of_half = (T.constant(np.float32(number**0.5)) for number in (2, 0.5))
 
 
 small = T.tensor("small", "int8", (None,))
@@ -260,6 +263,10 @@ STABLE = [
     ("local_one_minus_erf", 1 - T.erf(x), T.erfc(x)),
     ("local_one_plus_erf", 1 + T.erf(x), T.erfc(-x)),
     ("local_erf_minus_one", T.erf(x) - 1, -T.erfc(x)),
+    ("local_erfc_of_quotient", T.erfc(f / root), T.normal_tails(f)),
+    ("local_erfc_of_quotient", T.erfc(-(f / root)), T.normal_tails(-f)),
+    ("local_erfc_of_quotient", T.erfc(f * T.constant(-root_of_half.data)), T.normal_tails(-f)),
+    ("local_erfc_of_quotient", T.erfc(f / np.nextafter(root.data, np.float32(2))), T.normal_tails(f)),
     ("local_minus_one_plus_erf", -1 + T.erf(x), -T.erfc(x)),
     ("local_one_minus_erfc", 1 - T.erfc(x), T.erf(x)),
     ("local_erfc_minus_one", T.erfc(x) - 1, -T.erf(x)),
@@ -345,5 +352,9 @@ UNCHANGED = [
     ("constant_folding", T.zeros((10_000,))),
     ("local_log_erfc", T.log(T.erfc(T.minimum(x, 26.0)))),
     ("local_fill_sink", fill(x, y)),
+    ("local_erfc_of_quotient", T.erfc(x / math.sqrt(2))),  # of float64
+    ("local_erfc_of_quotient", T.erfc(f / np.float32(1.4))),
+    ("local_erfc_of_quotient", T.erfc(root / f)),
+    ("local_erfc_of_quotient", T.erfc(T.constant(np.full((1, 1), root.data)) * f)),  # of another rank
 ]
 """Near misses, which the rule must leave alone."""

@@ -84,6 +84,7 @@ KERNELS, EIGHTH = (T.constant(np.full((2, 3, 1, 1), v, "float32")) for v in (1 +
 EVEN, words = T.constant(np.ones((2, 4, 1, 1), "float32")), T.tensor("words", "uint16", (1, 1, 3, 3, WORD))
 PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
 SEVERAL_BITS, HALF = T.tensor("bits", "uint16", (2, 3, 4)), T.constant(np.float32(0.5))
+ROOT, ROOT_OF_HALF = (T.constant(np.float32(number**0.5)) for number in (2, 0.5))
 PAIRED_GROUPS = replace(PAIRED, weights=(2, 2, 1, 1), groups=2)
 PAIRED_OWN = replace(PAIRED, weights=(2, 1, 1, 1), own=True)
 BIAS = np.r_[1, 1, np.zeros(WORD - 2)].astype("float32")
@@ -302,6 +303,11 @@ ROWS = [
         "local_bfloat16_erfc",
         T.to_bfloat16(T.mul(HALF, singles, T.erfc(singles))),
         T.to_bfloat16(T.mul(HALF, singles, T.coarse_erfc(singles))),
+    ),
+    (
+        "local_bfloat16_erfc",
+        T.to_bfloat16(T.mul(HALF, singles, T.erfc(-singles / ROOT))),
+        T.to_bfloat16(T.mul(HALF, singles, T.coarse_erfc(-singles * ROOT_OF_HALF))),
     ),
     ("local_bfloat16_operands", POINTS(singular, KERNELS), POINTS(NEAR["bfloat16"](singular), EIGHTH)),
     ("local_float16_operands", POINTS(singular, KERNELS), POINTS(NEAR["float16"](singular), KERNELS)),

@@ -27,8 +27,8 @@ NUMPY_NAMES = {
 }  # fmt: skip
 SPECIAL = {"erf", "erfc", "gamma", "gammaln", "digamma", "sigmoid", "softplus", "log1mexp"}
 WITHOUT_NUMPY = {
-    *SPECIAL, "coarse_erfc", "fill", "frexp_exponent", "frexp_mantissa", "from_bfloat16", "polygamma", "threefry",
-    "to_bfloat16", "xlogy",
+    *SPECIAL, "coarse_erfc", "fill", "frexp_exponent", "frexp_mantissa", "from_bfloat16", "normal_tails", "polygamma",
+    "threefry", "to_bfloat16", "xlogy",
 }  # fmt: skip
 UNARY = [n for n, op in ELEMENTWISE.items() if op.arity == 1 and n not in WITHOUT_NUMPY]
 BINARY = [n for n, op in ELEMENTWISE.items() if op.arity in (2, None) and n not in WITHOUT_NUMPY]

@@ -1,10 +1,13 @@
 """The softmax family, activations and losses: against longer arithmetic, at the edges, and their derivatives."""
 
+import math
+
 import numpy as np
 import pytest
 from against_numpy import assert_like_numpy, sample
 from gradients import assert_gradient
 
+import arignote as ag
 import arignote.ops.nn as nn
 from arignote import ops as T
 from arignote.graph import NoGradient, same_shape
@@ -120,6 +123,19 @@ def test_gelu():
     assert (np.abs(nn.gelu(T.constant(x)).eval({}) - expected) <= allowed).all()
     assert_gradient(nn.gelu, sample(5))
     assert nn.gelu(T.fvector()).dtype == "float32"
+
+
+def test_compiled_gelu_of_float32_is_exact_in_its_tail():
+    """No rounding of x / sqrt(2), which would come out x**2 times as large."""
+    x = np.concatenate([np.linspace(-14.5, 14.5, 40001), [0, -0.0, 1e-30, -1e-30, -20, 20, 3e38]]).astype("float32")
+    given = T.fvector("x")
+    f = ag.function([given], nn.gelu(given))
+    assert "normal_tails" in str(f.graph)
+    expected = np.array([v / 2 * math.erfc(-v / math.sqrt(2)) for v in x.astype("float64")])
+    got, limits = f(x), np.finfo("float32")
+    assert (np.abs(got - expected) <= 6 * limits.eps * np.abs(expected) + 16 * limits.smallest_subnormal).all()
+    assert np.array_equal(np.signbit(got), np.signbit(expected))
+    assert np.isnan(f(np.float32([np.nan]))).all() and f(np.float32([np.inf]))[0] == np.inf
 
 
 def test_elu_derivative_does_not_overflow():
