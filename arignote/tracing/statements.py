@@ -4,7 +4,7 @@
     plus, spliced                           growing/methods.py
     compare, compared                       builtins/comparisons.py
     for_, while_, items, kept, listed       looping/loops.py
-    collected, consumed                     looping/folds.py
+    collected, consumed, consumed_list      looping/folds.py
     call, call_writing, joined              calls.py
     hashed, showing, written                builtins/plain_values.py
     raise_if, fail, require                 raising.py
@@ -37,7 +37,7 @@ from .growing.changes import Changed
 from .growing.lists import grown_of
 from .growing.methods import plus, spliced
 from .growing.tables import entry, gathered, table_of
-from .looping.folds import collected, consumed
+from .looping.folds import collected, consumed, consumed_list
 from .looping.loops import for_, items, kept, listed, while_
 from .raising import fail, raise_if, require
 from .saved import LISTS, line
@@ -45,10 +45,10 @@ from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "added", "and_", "any_of", "assigns", "call", "call_writing", "caught", "change_attribute",
-    "change_item", "choice", "collected", "compare", "compared", "consumed", "fail", "for_", "has_items", "hashed",
-    "if_", "is_sequence", "item", "items", "joined", "kept", "listed", "none_of", "not_", "or_", "owns", "plus",
-    "raise_if", "require", "returned", "set_attribute", "set_item", "showing", "slice", "spliced", "trying",
-    "while_", "written",
+    "change_item", "choice", "collected", "compare", "compared", "consumed", "consumed_list", "fail", "for_",
+    "has_items", "hashed", "if_", "is_sequence", "item", "items", "joined", "kept", "listed", "none_of", "not_",
+    "or_", "owns", "plus", "raise_if", "require", "returned", "set_attribute", "set_item", "showing", "slice",
+    "spliced", "trying", "while_", "written",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)

@@ -207,3 +207,21 @@ def test_match_on_values_of_python(f, what):
 def test_match_without_a_case():
     with pytest.raises(ValueError, match="unknown"):
         ag.jit(of_python_values, static_argnames="what")(SHORT, what="else")
+
+
+# --- lists that a function of NumPy takes
+
+
+def test_arrays_of_many_items_are_filled_by_a_loop_for_all_lengths():
+    def moving(x, w):
+        return np.array([x[i : i + w].mean() for i in range(len(x) - w + 1)])
+
+    def distances(x, y):
+        return np.array([[np.linalg.norm(a - b) for b in y] for a in x]).argmin(1)
+
+    made, nearest = ag.jit(moving, static_argnames="w"), ag.jit(distances)
+    for count in (20, 60, 2000):
+        x = R.random(count)
+        np.testing.assert_allclose(made(x, w=4), moving(x, 4), rtol=1e-14)
+        points, centres = x.reshape(-1, 2), R.random((3, 2))
+        np.testing.assert_array_equal(nearest(points, centres), distances(points, centres))

@@ -75,9 +75,9 @@ class Items:
                 saved.restore(lambda _: None)
             return None
 
-    def listed(self) -> list[Any]:
-        """Return the items as a list, which changes by values if values decide its length."""
-        found = self.in_python(list, MOST)
+    def listed(self, most: int = MOST) -> list[Any]:
+        """Return the items as a list, which changes by values if values decide its length, or if they are many."""
+        found = self.in_python(list, most)
         if found is not None:
             return found[0]  # type: ignore[no-any-return]
         made: list[Any] = []
@@ -109,6 +109,13 @@ def consumed(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Call
     if found is None:
         return fold(items, *args, **options)
     return found[0] if f is next else call(f, found[0], *args, **options)
+
+
+def consumed_list(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None], *args: Any,
+                  **options: Any) -> Any:  # fmt: skip
+    """`f([...], *args, **options)`.  A function of NumPy gets an array that a loop fills, for any number of items."""
+    of_numpy = getattr(f, "__module__", None) == "numpy" or f in _FOLDS
+    return call(f, Items(plain, run).listed(UNROLLED if of_numpy else MOST), *args, **options)
 
 
 def _sum(items: Items, start: Any = 0) -> Any:

@@ -76,7 +76,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
-        if not plain and node.args and isinstance(node.args[0], ast.GeneratorExp) and _is_simple(node.args[0]):
+        if not plain and node.args and _is_simple(node.args[0]):
             return self._consumed(node, node.args[0])
         self.generic_visit(node)
         if _speaks(node.func) and not any(isinstance(n, ast.NamedExpr) for n in nodes_of(node)):
@@ -85,11 +85,12 @@ class Expressions(ast.NodeTransformer):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
 
-    def _consumed(self, node: ast.Call, items: ast.GeneratorExp) -> ast.expr:
-        """Return the call of a function with a generator that only this call has."""
+    def _consumed(self, node: ast.Call, items: Any) -> ast.expr:
+        """Return the call of a function with a generator or a list that only this call has."""
         again = ast.Attribute(name_of(AG), self.word, ast.Load())
+        word = "consumed" if isinstance(items, ast.GeneratorExp) else "consumed_list"
         node.args = [again, node.func, *self._loops(items), *[self.visit(a) for a in node.args[1:]]]
-        node.func = ast.Attribute(name_of(AG), "consumed", ast.Load())
+        node.func = ast.Attribute(name_of(AG), word, ast.Load())
         for k in node.keywords:
             k.value = self.visit(k.value)
         return node
@@ -220,10 +221,11 @@ def _of_fold(method: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(name_of("_ag_fold"), method, ast.Load()), list(args), [])
 
 
-def _is_simple(node: ast.GeneratorExp | ast.ListComp) -> bool:
-    """Whether the parts of a comprehension can be functions."""
-    inner = any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
-    return not inner and not any(loop.is_async for loop in node.generators)
+def _is_simple(node: ast.expr) -> bool:
+    """Whether it is a generator or a list comprehension whose parts can be functions."""
+    if not isinstance(node, (ast.GeneratorExp, ast.ListComp)) or any(loop.is_async for loop in node.generators):
+        return False
+    return not any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
 
 
 def _speaks(function: ast.expr) -> bool:
