@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote.cbackend.program.planners.loops import is_elementary
+from arignote.ops.control.scan_ops import Scan
+from arignote.ops.lowered.fused import unmarked
 
 R = np.random.default_rng(0)
 A, B = R.integers(0, 4, 30), R.integers(0, 4, 25)
@@ -176,6 +179,15 @@ def test_programs(f, given):
 
 def test_an_empty_string():
     assert ag.jit(edit_distance)(A[:0], B) == edit_distance(A[:0], B)
+
+
+def test_loops_over_a_table_are_one_kernel_each():
+    jitted = ag.jit(edit_distance)
+    jitted(A, B)
+    (trace,) = jitted.traces.values()
+    loops = [node for node in trace.function.graph.order if isinstance(unmarked(node.op), Scan)]
+    assert loops
+    assert all(map(is_elementary, loops))
 
 
 def of_mixed_types(x):

@@ -152,10 +152,15 @@ def _sorted_in_place(owner: Any, f: Any, *, key: Any = None, reverse: bool = Fal
     owner[:] = calls.call(sorted, owner, key=key, reverse=reverse)
 
 
+def _binary(f: Any, x: Any) -> Any:
+    known = known_of(x)
+    return BinaryText(x) if known is None else f(held(known))
+
+
 _HASHING = frozenset((set, frozenset, dict, OrderedDict, Counter))
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{f: lambda f, *args: f(*(plain(a, "text") for a in args)) for f in (str, repr, ascii, format)},
-    hash: lambda f, x: f(key(x)), bin: lambda f, x: BinaryText(x) if known_of(x) is None else f(held(known_of(x))),
+    hash: lambda f, x: f(key(x)), bin: _binary,
     **{f: lambda f, *args: f(*map(_members, args)) for f in (set, frozenset)},
     Counter: lambda f, *args, **more: f(*map(_members, args), **more),
     **{f: lambda f, *args, **more: f(*map(_keyed, args), **more) for f in (dict, OrderedDict)},

@@ -216,8 +216,8 @@ class Grown:
         if self.room is not None:
             self.room.read = True
         if self.form == TABLE:
-            row = T.getitem(self.bases[0], (place,))
-            return Row(self, copied(row) if copies else row)
+            row = Row(self, self.bases[0], (place,))
+            return Row(self, copied(row.elements()), ()) if copies else row
         for kind, base in zip(self.kinds, self.bases, strict=True):
             v: Any = T.getitem(base if kind.ndim and not copies else now(self.trace, base), (place,))
             v = copied(v) if kind.ndim and copies else v

@@ -67,7 +67,7 @@ def _joined(kinds: Iterable[Kind]) -> Kind | None:
 def row_array(row: Any, kind: Kind) -> Any:
     """Return a row as an array."""
     if type(row) is Row:
-        return T.cast(now(row.grown.trace, row.view), kind.dtype)
+        return T.cast(row.elements(), kind.dtype)
     if _NUMBERS.issuperset(map(type, row)):
         return T.constant(np.array(row, kind.dtype))
     return T.stack([T.cast(as_tensor(v), kind.dtype) for v in row])
@@ -83,13 +83,14 @@ def table_array(items: Sequence[Any], kind: Kind) -> Any:
 class Row:
     """A row of a table."""
 
-    __slots__ = ("grown", "kind", "length", "view")
+    __slots__ = ("base", "grown", "kind", "length", "place")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, grown: Any, view: Any) -> None:
-        """`view`: the row of the array of the list `grown`."""
+    def __init__(self, grown: Any, base: Any, place: tuple[Any, ...]) -> None:
+        """`base` and `place`: the array of the list `grown` and the row in it, or an array of its own and ()."""
         self.grown: Any = grown
-        self.view: Any = view
+        self.base: Any = base
+        self.place: tuple[Any, ...] = place
         self.kind: Kind = grown.kinds[0]
         self.length: int = grown.lengths[0][0]
 
@@ -105,7 +106,7 @@ class Row:
     def __getitem__(self, key: Any) -> Any:
         if type(key) is slice:
             return list(self)[key]
-        found = T.getitem(now(self.grown.trace, self.view), (index_of(key),))
+        found = T.getitem(now(self.grown.trace, self.base), (*self.place, index_of(key)))
         keep_class(self.grown.trace, found, self.kind.cls)
         return found
 
@@ -116,7 +117,7 @@ class Row:
             raise Changed([(self.grown.holder, [[value] * self.length])],
                           f"an element of {self.grown!r} is of another type{line()}", tables=True)  # fmt: skip
         self.grown.touched.append(True)
-        set_item(self.view, (index_of(key),), value)
+        set_item(self.base, (*self.place, index_of(key)), value)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -127,13 +128,18 @@ class Row:
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError(f"{self!r} is not compared; compare arrays made by np.array{line()}")
 
+    def elements(self) -> Any:
+        """Return the elements that the row has now."""
+        found = now(self.grown.trace, self.base)
+        return T.getitem(found, self.place) if self.place else found
+
     def array(self) -> Any:
         """Return the elements as an array of their own."""
-        return array_of(copied(now(self.grown.trace, self.view)))
+        return array_of(copied(self.elements()))
 
     def folded(self, name: str) -> Any:
         """Return the sum or an extremum, of the type of the elements."""
-        found = getattr(T, name)(now(self.grown.trace, self.view), 0)
+        found = getattr(T, name)(self.elements(), 0)
         keep_class(self.grown.trace, found, self.kind.cls)
         return found
 
