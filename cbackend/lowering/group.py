@@ -26,7 +26,8 @@ Place = tuple["int | None", ...]
 class Result:
     """An output of `dtype`: the value that the nest computes, its place, its reduction and the reduced axes.
 
-    `fold` is sum, prod, max, min, any, all, argmax or argmin; None: it is not reduced.
+    `fold` is sum, prod, max, min, any, all, argmax or argmin; None: it is not reduced.  `empty`: max and min of no
+    elements are no error.
     """
 
     value: Variable
@@ -34,6 +35,7 @@ class Result:
     fold: str | None
     axes: tuple[int, ...]
     dtype: str
+    empty: bool = False
 
     @property
     def loops(self) -> frozenset[int]:
@@ -76,13 +78,11 @@ def group_of(node: Apply) -> Group:
     positions = max((value.ndim for value, _, _ in folds), default=0)
     moving = [p for p in range(positions) if any(_moves(value, p - positions) for value, _, _ in folds)]
     loop_at = {p - positions: loop for loop, p in enumerate(moving)}
-    results = tuple(
-        Result(
-            value, tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0)), fold, axes, o.dtype
-        )
-        for o, (value, fold, axes) in zip(outputs, folds, strict=True)
-    )
-    return Group(leaves, results, len(moving))
+    results = []
+    for output, (value, fold, axes) in zip(outputs, folds, strict=True):
+        place = tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0))
+        results.append(Result(value, place, fold, axes, output.dtype, fold is not None and _allows_none(output)))
+    return Group(leaves, tuple(results), len(moving))
 
 
 def group_along(node: Apply, looped: Sequence[int], fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
@@ -110,6 +110,11 @@ def _split(output: Variable, leaves: set[Variable]) -> tuple[Variable, str | Non
         axis = owner.op.axis
         return owner.inputs[0], owner.op.name, tuple(range(owner.inputs[0].ndim)) if axis is None else (axis,)
     return output, None, ()
+
+
+def _allows_none(reduced: Variable) -> bool:
+    """Whether a reduction of no elements is no error."""
+    return isinstance(op := reduced.owner and reduced.owner.op, Reduce) and op.empty
 
 
 def _moves(value: Variable, axis: int) -> bool:

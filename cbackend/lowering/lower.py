@@ -274,7 +274,7 @@ def _guards(results: Iterable[Result]) -> Iterator[Statement]:
     """Yield the checks that refuse the extremum of an empty array."""
     checked: set[int] = set()
     for r in results:
-        if r.fold in ORDER_OF:
+        if r.fold in ORDER_OF and not r.empty:
             for loop in sorted(r.reduced - checked):
                 yield If(equal(index(f"n{loop}"), ZERO), (Return(_status(Status.EMPTY_REDUCTION)),))
             checked |= r.reduced

@@ -48,11 +48,13 @@ _LATEX = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
 class Reduce(TensorOp):
     """The elementwise op `scalar` folded along the axes `axis`: a sorted tuple of axes counted from the front.
 
-    dtypes are NumPy's: sums and products of bools and integers are 64 bits wide, `any` and `all` are bool.
+    dtypes are NumPy's: sums and products of bools and integers are 64 bits wide, `any` and `all` are bool.  `empty`:
+    max and min of no elements are the identity element, not an error.
     """
 
     scalar: Elementwise
     axis: tuple[int, ...]
+    empty: bool = False
     picture: ClassVar[Kind] = Kind.REDUCTION
     operations: ClassVar[Callable[..., Any]] = costs.moving
 
@@ -73,11 +75,16 @@ class Reduce(TensorOp):
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
-        """Whether it may raise: max and min of no elements do."""
+        """Whether it may raise: max and min of no elements do, unless these are allowed."""
+        return self.is_extremum and not self.empty
+
+    @property
+    def is_extremum(self) -> bool:
+        """Whether it is max or min."""
         return self.scalar is maximum or self.scalar is minimum
 
     def parameters(self) -> dict[str, Any]:
-        return {"axis": self.axis}
+        return {"axis": self.axis, "empty": True} if self.empty else {"axis": self.axis}
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -91,7 +98,8 @@ class Reduce(TensorOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (x,) = values
         with np.errstate(all="ignore"):
-            result = self.scalar.function.reduce(x, axis=self.axis)  # type: ignore[attr-defined]
+            first = {"initial": identity_of(self.scalar, x.dtype)} if self.empty else {}
+            result = self.scalar.function.reduce(x, axis=self.axis, **first)  # type: ignore[attr-defined]
         return (np.asarray(result, dtype=reduced_dtype(self.scalar, x.dtype.name)),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -101,7 +109,7 @@ class Reduce(TensorOp):
         (x,), (g,) = node.inputs, cotangents
         if g is None or x.type.kind not in "fc":
             return [None]
-        if x.type.kind == "c" and self.fallible:
+        if x.type.kind == "c" and self.is_extremum:
             raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
         y, g = (with_kept_axes(v, self.axis, x.ndim) for v in (node.out, g))
         return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
@@ -111,7 +119,7 @@ class Reduce(TensorOp):
         return {name: partial(cls, scalar) for name, scalar in REDUCTIONS.items()}
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-        return Reduce(self.scalar, tuple(axis + 1 for axis in self.axis))(inputs[0])
+        return replace(self, axis=tuple(axis + 1 for axis in self.axis))(inputs[0])
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         sign = _LATEX.get(self.name)
@@ -135,6 +143,15 @@ def reduced_dtype(scalar: Elementwise, dtype: str) -> str:
     if scalar in (maximum, minimum) or kind in "fc":
         return dtype
     return "uint64" if kind == "u" else "int64"
+
+
+def identity_of(scalar: Elementwise, dtype: np.dtype) -> Any:
+    """The identity element of max or min of bools, integers or floats."""
+    if dtype.kind == "f":
+        return -np.inf if scalar is maximum else np.inf
+    if dtype.kind == "b":
+        return scalar is minimum
+    return np.iinfo(dtype).min if scalar is maximum else np.iinfo(dtype).max
 
 
 def _without(shape: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]:
@@ -369,11 +386,15 @@ def _extremum(what: str, x: Any, axis: Any, keepdims: bool, initial: Any, where:
     if where is not True:
         x = T.switch(mask_of(what, x, where), x, initial)
     fold = REDUCTIONS[what]
-    for k in axes:  # a reduction of no elements fails
-        if not x.type.shape[k]:
+    if x.type.kind == "c":  # the least complex number is not one of them: the initial one is a further element
+        for k in axes:
             further = T.broadcast_to(initial, [1 if a == k else n for a, n in enumerate(T.lengths_of(x))])
             x = T.concatenate([x, further], k)
-    return fold(_reduce(what, x, axes, keepdims), initial)
+        return _reduce(what, x, axes, keepdims) if axes else fold(x, initial)
+    require_keepdims(keepdims, what)
+    some = builtins.all(x.type.shape[k] for k in axes)
+    found = Reduce(fold, axes, empty=not some)(x)
+    return fold(with_kept_axes(found, axes, x.ndim) if keepdims else found, initial)
 
 
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:

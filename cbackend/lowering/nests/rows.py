@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ....graph import Apply, FunctionGraph, Variable
 from ....ops.lowered.fused import Fused
 from ....ops.lowered.row_passes import RowPlan, Waiting, opened, reduced_axes_of, row_plan
+from ....ops.reductions.reduce import Reduce
 from ....record import record
 from ...ir.loops import Assign, Body, ElementPointer, Let, Local, Statement, Store
 from ..blocks import in_blocks, register, started, total
@@ -83,7 +84,8 @@ def _alone(node: Apply) -> FunctionGraph:
 def _fold(reduction: Variable, place: Place) -> Result:
     assert reduction.owner is not None
     node = reduction.owner
-    return Result(node.inputs[0], place, node.op.name, (len(place) - 1,), reduction.dtype)
+    empty = isinstance(node.op, Reduce) and node.op.empty
+    return Result(node.inputs[0], place, node.op.name, (len(place) - 1,), reduction.dtype, empty)
 
 
 def _result(output: Variable, place: Place) -> Result:

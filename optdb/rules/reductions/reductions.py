@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from ....graph import Dim, Variable, dims_of, same_shape
@@ -58,11 +59,11 @@ FOLDS = (add, mul, maximum, minimum, logical_and, logical_or)
 
 def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
     """Merge two reductions into one over the axes of both."""
-    if outer.scalar is not inner.scalar or (outer.selects and not not_complex(x)):
+    if outer.scalar is not inner.scalar or outer.empty != inner.empty or (outer.selects and not not_complex(x)):
         return None  # of several complex NaNs the first is taken, in the order of the walk
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
     axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
-    return Reduce(outer.scalar, axes)(x)
+    return replace(outer, axis=axes)(x)
 
 
 def useless_reduce(node: Node, x: Variable, outer: Reduce) -> Value | None:
@@ -84,7 +85,7 @@ def without_ones(node: Node) -> Value | None:
     order = tuple(axis for axis in range(x.ndim) if axis not in short)
     rest = tuple(k for k, axis in enumerate(order) if axis in axes)
     dropped = DimShuffle(order)(cast(x, node.out.dtype))
-    return Reduce(op.scalar, rest)(dropped) if rest else dropped
+    return replace(op, axis=rest)(dropped) if rest else dropped
 
 
 def reduce_of_dimshuffle(node: Node) -> Value | None:
@@ -97,7 +98,7 @@ def reduce_of_dimshuffle(node: Node) -> Value | None:
     if "x" in kept or kept != sorted(kept):
         return None
     gone = (order[axis] for axis in axes)
-    return Reduce(node.op.scalar, tuple(sorted(o for o in gone if o != "x")))(made.inputs[0])
+    return replace(node.op, axis=tuple(sorted(o for o in gone if o != "x")))(made.inputs[0])
 
 
 # --- factors
@@ -172,7 +173,7 @@ def reduce_of_alloc(node: Node) -> Value | None:
     left = [axis for axis in range(x.ndim) if axis not in axes]
     broadcast = made.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
     rest = tuple(k for k, axis in enumerate(left) if axis in op.axis)
-    return Reduce(op.scalar, rest)(broadcast) if rest else broadcast
+    return replace(op, axis=rest)(broadcast) if rest else broadcast
 
 
 def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
@@ -258,7 +259,7 @@ def reduce_of_few(node: Node) -> Value | None:
 
 def opposite_extremum(x: Variable, extremum: Reduce) -> Value:
     """Rewrite -max(-x) to min(x), and the reverse."""
-    return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)
+    return replace(extremum, scalar=minimum if extremum.scalar is maximum else maximum)(x)
 
 
 increasing = op_like(Elementwise, "f", lambda op: op.increasing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ....graph import Dim, Variable, dims_of, same_shape
@@ -189,7 +190,7 @@ def subtensor_of_reduce(node: Node, users: Users) -> Value | None:
     own = [slice(None) if axis in op.axis else next(outer) for axis in range(x.ndim)]
     left = [axis for axis, index in enumerate(own) if isinstance(index, slice)]
     axes = tuple(k for k, axis in enumerate(left) if axis in op.axis)
-    return Reduce(op.scalar, axes)(read(x, own))
+    return replace(op, axis=axes)(read(x, own))
 
 
 USELESS: list[Rule] = [
