@@ -1,6 +1,10 @@
 /* Checks of the positions of sparse matrices, which are read after them. */
 #pragma once
+#include "../../abi/forward.h"
 
+#ifndef INLINE
+#define INLINE static inline __attribute__((always_inline))
+#endif
 #define KEEP_SCALAR() __asm__ volatile("") /* gathers are slower than reads of single numbers */
 
 /* Whether positions of elements are below k; negative ones are the largest without their sign. */
