@@ -59,7 +59,7 @@ FOLDS = (add, mul, maximum, minimum, logical_and, logical_or)
 
 def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
     """Merge two reductions into one over the axes of both."""
-    if outer.scalar is not inner.scalar or outer.empty != inner.empty or (outer.selects and not not_complex(x)):
+    if outer.scalar is not inner.scalar or (outer.selects and not not_complex(x)) or outer.empty != inner.empty:
         return None  # of several complex NaNs the first is taken, in the order of the walk
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
     axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
