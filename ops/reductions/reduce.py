@@ -375,7 +375,7 @@ def _first(initial: Any, dtype: str) -> TensorVariable:
     return with_dtype(as_tensor(initial), dtype)
 
 
-def _extremum(what: str, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+def _extremum(what: str, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> TensorVariable:
     """Return a maximum or minimum, of `initial` and of the elements where `where` holds."""
     if initial is None:
         if where is not True:

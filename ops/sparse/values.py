@@ -71,8 +71,8 @@ class SparseValues(TensorOp):
         sent: Any = cotangents[0]
         if sent is None:
             return [None] * 9
-        *parts, n = node.inputs
-        x, y, g = (parts[0], *parts[1:3]), (parts[3], *parts[4:6]), (sent, *parts[6:8])
+        data, first, starts, other, second, ends, indices, indptr, n = node.inputs
+        x, y, g = (data, first, starts), (other, second, ends), (sent, indices, indptr)
         inner = T.lengths_of(y[2])[0] - 1
         by_x = self(*g, *_adjoint(y, n), *x[1:], inner)
         by_y = self(*_adjoint(x, inner), *g, *y[1:], n)

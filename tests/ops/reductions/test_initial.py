@@ -30,7 +30,7 @@ def test_inner_extrema_without_an_initial_value_still_fail():
     x = T.matrix("x")
     f = ag.function([x], T.max(T.max(x, axis=1), initial=0.0))
     assert f(np.zeros((0, 3))) == 0
-    with pytest.raises(ValueError, match="no elements|not defined"):
+    with pytest.raises(ValueError, match="not defined"):
         f(np.zeros((3, 0)))
 
 
