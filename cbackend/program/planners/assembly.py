@@ -86,7 +86,8 @@ def _place(p: Planner, node: Apply, places: _Places, kernels: dict[Apply, Kernel
     if isinstance(node.op, Join):
         whole = places[node.out]
         if node.op.axis == node.out.ndim - 1 and all(x.type.shape[-1] == 1 for x in node.inputs):
-            places.columns.update({x: (whole, column) for column, x in enumerate(node.inputs)})
+            count = len(node.inputs)
+            places.columns.update({x: (whole, column, count) for column, x in enumerate(node.inputs)})
         for x, part in zip(node.inputs, parts_of(p, node, whole), strict=True):
             _put(p, x, part, places)
     elif isinstance(node.op, IncSubtensor):
@@ -144,7 +145,7 @@ class _Places(dict[Variable, Array]):
 
     def __init__(self, whole: Variable, array: Array) -> None:
         super().__init__({whole: array})
-        self.columns: dict[Variable, tuple[Array, int]] = {}
+        self.columns: dict[Variable, tuple[Array, int, int]] = {}
 
 
 def _put(p: Planner, x: Variable, part: Array, places: _Places) -> None:

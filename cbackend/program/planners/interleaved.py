@@ -21,8 +21,8 @@ from ...lowering.interleaved import Interleaved, representatives
 from ..planner import Planner, has_all_loops
 from ..program import Array, Lengths
 
-Places = Mapping[Variable, tuple[Array, int]]
-"""For values that are columns of a result: that result, and the column."""
+Places = Mapping[Variable, tuple[Array, int, int]]
+"""For values that are columns of a result: that result, the column, and the number of all columns."""
 
 
 def launch_interleaved(
@@ -59,17 +59,17 @@ def _interleaved(
             place = places.get(node.outputs[operand.source])
             if place is None:
                 continue
-            base, column = place
-            key, width = (base.base, operand.axes[:-1]), base.lengths[-1]
+            base, column, width = place
+            key = (base.base, operand.axes[:-1])
+            arrays[key] = base, width
         else:
             seen = _column_of(node.inputs[operand.source])
             if seen is None or seen[0] not in p.arrays:
                 continue
             root, axes, column = seen
-            base, width = p.arrays[root], root.type.shape[-1]
             key = (root, tuple(operand.axes[axis] for axis in axes))
+            arrays[key] = p.arrays[root], root.type.shape[-1]
         columns.setdefault(key, []).append((number, column))
-        arrays[key] = base, width if isinstance(width, int) else None
     found = {}
     for key, numbers in columns.items():
         base, known = arrays[key]
