@@ -59,8 +59,8 @@ def test_several_loops(rank):
     for shape in ((0, 5, 4), (3, 0, 4), (1, 1, 4), (7, 33, 4)):
         q = sample("float32", (*[2] * (rank - 3), *shape))
         np.testing.assert_array_equal(f(q), plain(q))
-        turned = q.swapaxes(0, rank - 2)
-        np.testing.assert_array_equal(f(turned), plain(turned.copy()))
+        swapped = q.swapaxes(0, rank - 2)
+        np.testing.assert_array_equal(f(swapped), plain(swapped.copy()))
 
 
 def test_wide_rows_of_which_few_columns_are_read():
