@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from typing import Any
 
@@ -85,17 +86,20 @@ class FunctionGraph:
     @cached_property
     def uses(self) -> dict[Variable, list[Use]]:
         """The readers of each variable; variables without readers are left out."""
-        uses: dict[Variable, list[Use]] = {}
+        uses: defaultdict[Variable, list[Use]] = defaultdict(list)
         for node in self.order:
             for position, i in enumerate(node.inputs):
-                found = uses.get(i)
-                if found is None:
-                    uses[i] = [(node, position)]
-                else:
-                    found.append((node, position))
+                uses[i].append((node, position))
         for position, o in enumerate(self.outputs):
-            uses.setdefault(o, []).append((None, position))
-        return uses
+            uses[o].append((None, position))
+        return dict(uses)
+
+    @cached_property
+    def readings(self) -> Counter[Variable]:
+        """The number of readers of each variable, outputs of the graph among them: the length of its `uses`."""
+        counts = Counter(itertools.chain.from_iterable([node.inputs for node in self.order]))
+        counts.update(self.outputs)
+        return counts
 
     @cached_property
     def constants(self) -> tuple[Constant, ...]:

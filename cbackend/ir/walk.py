@@ -146,9 +146,10 @@ def names_in(*exprs: ir.Expr) -> list[str]:
 
 def names_read(s: ir.Statement) -> list[str]:
     """Return the locals and arrays that a statement reads, without those read in its own body."""
-    if isinstance(s, ir.Store) or (isinstance(s, ir.ElementPointer) and isinstance(s.array, str)):
-        return [s.array, *names_in(*_expressions(s))]
-    return [*s.arguments] if isinstance(s, ir.Outlined) else names_in(*_expressions(s))
+    if isinstance(s, ir.Outlined):
+        return [*s.arguments]
+    names = names_in(*_expressions(s))
+    return [s.array, *names] if isinstance(s, (ir.Store, ir.ElementPointer)) and isinstance(s.array, str) else names
 
 
 def arrays_in(body: Iterable[ir.Statement]) -> Iterator[str]:
@@ -187,16 +188,17 @@ def _pruned(body: ir.Body, used: set[str]) -> ir.Body:
                 continue
             used.discard(s.name)  # earlier statements refer to another local of this name
         if isinstance(s, ir.For):
-            s = _with(s, body=_pruned(s.body, used))
+            s = _with_body(s, _pruned(s.body, used))
         elif isinstance(s, ir.If):
-            s = _with(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
+            inside, otherwise = _pruned(s.body, used), _pruned(s.orelse, used)
+            s = s if inside is s.body and otherwise is s.orelse else replace(s, body=inside, orelse=otherwise)
         elif isinstance(s, ir.Outlined):
-            s = _with(s, body=pruned(s.body))
+            s = _with_body(s, pruned(s.body))
         used.update(names_read(s))
         kept.append(s)
     return body if len(kept) == len(body) and all(map(is_, body, reversed(kept))) else tuple(reversed(kept))
 
 
-def _with(s: ir.Statement, **bodies: ir.Body) -> ir.Statement:
-    """Return a statement with other bodies; itself if it has these."""
-    return s if all(getattr(s, name) is body for name, body in bodies.items()) else replace(s, **bodies)
+def _with_body(s: ir.For | ir.Outlined, body: ir.Body) -> ir.For | ir.Outlined:
+    """Return a statement with another body; itself if it has this one."""
+    return s if body is s.body else replace(s, body=body)

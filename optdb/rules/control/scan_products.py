@@ -243,12 +243,12 @@ def _changing(op: Scan) -> set[Variable]:
 
 def _collected(body: FunctionGraph, state: Variable, new: Variable) -> list[Variable]:
     """Return the other terms of a sum that updates a state; empty unless the state occurs exactly once."""
-    if len(body.uses.get(state, ())) != 1 or new is state:
+    if body.readings[state] != 1 or new is state:
         return []
     terms, open_ = [], [new]
     while open_:
         v = open_.pop()
-        if v.owner is not None and v.owner.op == T.add and len(body.uses[v]) == 1:
+        if v.owner is not None and v.owner.op == T.add and body.readings[v] == 1:
             open_.extend(v.owner.inputs)
         else:
             terms.append(v)
@@ -258,6 +258,6 @@ def _collected(body: FunctionGraph, state: Variable, new: Variable) -> list[Vari
 def _is_product(node: Apply, body: FunctionGraph, changing: set[Variable]) -> bool:
     """Whether a value is a product without other readers, both sides of which differ from step to step."""
     return (
-        isinstance(node.op, Dot) and len(body.uses[node.out]) == 1 and node.out.ndim > 0
+        isinstance(node.op, Dot) and body.readings[node.out] == 1 and node.out.ndim > 0
         and all(i in changing for i in node.inputs)
     )  # fmt: skip

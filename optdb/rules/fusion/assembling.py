@@ -127,7 +127,7 @@ def _nested(join: Apply, graph: FunctionGraph) -> list[Apply]:
         owners = [i.owner for outer in level for i in outer.inputs]
         inner = [n for n in owners if n is not None and isinstance(n.op, Join)]
         alike = {(n.op, len(n.inputs)) for n in inner}
-        alone = all(len(graph.uses[n.out]) == 1 for n in inner)
+        alone = all(graph.readings[n.out] == 1 for n in inner)
         if len(inner) < len(owners) or len(alike) > 1 or not alone or inner[0].op in {n.op for n in (join, *found)}:
             return found
         found += inner

@@ -248,7 +248,7 @@ def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:
     candidates = (0, 1) if len(node.inputs) == 2 else (0,)  # with two operands, c + (a + b) is (a + b) + c
     for position in candidates:
         inner, nested = node.inputs[position], copy.inputs[position].owner
-        if nested is None or nested.op is not node.op or len(graph.uses[inner]) > 1:
+        if nested is None or nested.op is not node.op or graph.readings[inner] > 1:
             continue
         if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > current().limits.fusion.terms:
             continue

@@ -93,7 +93,7 @@ def _with_product(
     """
     for position, operand in enumerate(node.inputs):
         product = new.inputs[position].owner
-        if product is None or not _is_product(product, node) or len(graph.uses[operand]) > 1:
+        if product is None or not _is_product(product, node) or graph.readings[operand] > 1:
             continue
         key = (product.op, new.op, position)
         op, outer = met.get(key), [i for k, i in enumerate(new.inputs) if k != position]

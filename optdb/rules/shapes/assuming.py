@@ -323,7 +323,7 @@ class Assumed:
                 if operand.ndim == node.out.ndim and self._become_equal(dims_of(operand), dims_of(node.out)):
                     separate.add(above)
                     cost += work(above)
-                    if cost > enough or len(self.graph.uses[operand]) > 1:
+                    if cost > enough or self.graph.readings[operand] > 1:
                         return True
         return False
 
