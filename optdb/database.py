@@ -64,6 +64,8 @@ class Database:
         """Function that returns names of no entries, each with an explanation; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
         self._edits = 0
+        self._inside: tuple[int, tuple[Database, ...]] = (-1, ())
+        """Number of edits, and the databases inside."""
         self._content: tuple[int, State] = (-1, ())
         """Number of edits, and the members in order, as `state` compares them."""
         self._listed: tuple[Version, Listing] | None = None
@@ -183,7 +185,7 @@ class Database:
         }
         other._tags = set(self._tags)
         other._answers = {}
-        other._content = (-1, ())
+        other._inside = other._content = (-1, ())
         other._listed = None
         return other
 
@@ -200,9 +202,8 @@ class Database:
 
     def fill(self) -> None:
         """Fill the databases inside that have not been looked at yet."""
-        for member in self._members.values():
-            if isinstance(member.object, Database):
-                member.object.fill()
+        for inner in self._containers():
+            inner.fill()
 
     def __getitem__(self, name: str) -> Any:
         """The entry with a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
@@ -315,14 +316,9 @@ class Database:
 
     def state(self) -> State:
         """The content of this database and those inside; equal states answer queries equally."""
-        edits = self._edits
-        known, content = self._content
-        if known != edits:
-            members = self._ordered()
-            containers = tuple(m.object for m in members if isinstance(m.object, Database))
-            content = tuple(_without_content(m) for m in members), containers
-            self._content = edits, content
-        return (content[0], *[container.state() for container in content[1]])
+        if self._content[0] != self._edits:
+            self._content = self._edits, tuple(map(_without_content, self._ordered()))
+        return (self._content[1], *[inner.state() for inner in self._containers()])
 
     # --- for the classes below
     def _build(
@@ -365,8 +361,14 @@ class Database:
 
     def _version(self) -> Version:
         """The numbers of edits of this database and of those inside: equal ones have equal entries."""
-        inside = [m.object._version() for m in self._members.values() if isinstance(m.object, Database)]
-        return (self._edits, *inside)
+        return (self._edits, *[inner._version() for inner in self._containers()])
+
+    def _containers(self) -> tuple[Database, ...]:
+        """The databases inside, in order."""
+        if self._inside[0] != self._edits:
+            found = tuple(m.object for m in self._ordered() if isinstance(m.object, Database))
+            self._inside = self._edits, found
+        return self._inside[1]
 
     def _listing(self) -> Listing:
         """The entries as they are now; databases that were not filled have none."""
