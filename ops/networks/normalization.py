@@ -36,6 +36,7 @@ def layer_norm(
     `gamma` and `beta`, by default 1 and 0, broadcast to `x`.  Source: J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer
     normalization", 2016.
     """
+    _refuse_lengths("layer_norm", "gamma", gamma)
     x = _as_float(x)
     mean, variance = T.mean(x, axis=axis, keepdims=True), T.var(x, axis=axis, keepdims=True)
     return _normalized(x, gamma, beta, mean, variance, eps)
@@ -99,6 +100,13 @@ def _normalized(
     return y if beta is None else y + beta
 
 
+def _refuse_lengths(function: str, name: str, given: object) -> None:
+    """Raise TypeError for a tuple in the place of a factor: PyTorch has the lengths of the last axes there."""
+    if isinstance(given, tuple):
+        raise TypeError(f"{function}: {name} must be an array, got {given!r}; the axes, whose lengths PyTorch takes "
+                        "here, are axis=")  # fmt: skip
+
+
 def rms_norm(
     x: TensorLike, weight: TensorLike | None = None, axis: int | Sequence[int] = -1, eps: TensorLike | None = None
 ) -> TensorVariable:
@@ -106,8 +114,9 @@ def rms_norm(
 
     `weight`, by default 1, broadcasts to `x`; `eps` None is the distance of 1 to the next number of the dtype.
     PyTorch's `rms_norm` names the lengths of the last axes, this one the axes, as `layer_norm` does.  Source: B. Zhang
-    and R. Sennrich, "Root mean square layer normalization", 2019.
+    and R. Sennrich, "Root mean square layer normalization", 2019.  Raises TypeError for a `weight` that is a tuple.
     """
+    _refuse_lengths("rms_norm", "weight", weight)
     x = _as_float(x)
     eps = T.finfo(x.dtype).eps if eps is None else eps
     y = x / T.sqrt(T.mean(T.square(x), axis=axis, keepdims=True) + eps)

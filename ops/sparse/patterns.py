@@ -65,7 +65,7 @@ class SparsePattern(Places):
     """
 
     name = "sparse_pattern"
-    lacks: ClassVar[Lacks] = Lacks(lengths="the values decide them", batching=_SHARED)
+    lacks: ClassVar[Lacks] = Lacks(batching=_SHARED)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.require(inputs)
@@ -94,7 +94,7 @@ class SparseUnion(Places):
     """
 
     name = "sparse_union"
-    lacks: ClassVar[Lacks] = Lacks(lengths="the values decide them", batching=_SHARED)
+    lacks: ClassVar[Lacks] = Lacks(batching=_SHARED)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.require(inputs)

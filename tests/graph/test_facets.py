@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import pkgutil
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,9 @@ def classes():
         if module.name.endswith("__main__"):
             continue
         try:
-            importlib.import_module(module.name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # of ArviZ, which PyMC loads
+                importlib.import_module(module.name)
         except ImportError as error:
             if (error.name or "").partition(".")[0] not in OPTIONAL:
                 raise

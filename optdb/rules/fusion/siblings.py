@@ -74,7 +74,7 @@ class _Reads:
         self.facts = facts
         self._memory: dict[Variable, Memory] = {}
         self._found: dict[Group, tuple[int, dict[Read, None]]] = {}
-        """What was found of groups, which are as large as before if nothing has joined them."""
+        """The reads of groups with their sizes then: another size tells that others have joined."""
         joins = [node for node in facts.nodes if joins_columns(node)]
         self._joins: dict[Variable, Variable] = {part: node.out for node in joins for part in node.inputs}
 

@@ -243,6 +243,12 @@ def test_layer_norm_is_the_formula(axis):
     np.testing.assert_allclose(found[1], g * centred / np.sqrt(variance + 1e-3) + b)
 
 
+@pytest.mark.parametrize("function, name", [(T.nn.layer_norm, "gamma"), (T.nn.rms_norm, "weight")])
+def test_lengths_of_axes_are_no_factor(function, name):
+    with pytest.raises(TypeError, match=rf"_norm: {name} must be an array, got \(5,\); the axes, .* are axis="):
+        function(T.tensor3("x"), (5,))
+
+
 def test_batch_norm_over_a_batch_and_with_averages():
     rng = np.random.default_rng(0)
     a = rng.standard_normal((6, 3, 4, 5))

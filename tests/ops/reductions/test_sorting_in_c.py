@@ -158,7 +158,7 @@ def places_in(dtype: str, side: str, threads: int) -> ag.Function:
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
 @pytest.mark.parametrize("count, wanted", [(3, 6), (40, 300), (5000, 40), (300, 9000), (90_000, 9000)])
 def test_places_in_a_vector_in_any_order_are_those_of_bisection(dtype, side, count, wanted):
-    """What is read decides.  NumPy calls these places undefined, and has the same ones since 2.5."""
+    """The numbers that are read decide.  NumPy calls these places undefined, and has the same ones since 2.5."""
     rng = np.random.default_rng(count)
     a, v = (rng.integers(0, 50, n).astype(dtype) for n in (count, wanted))
     v[1], a[2] = np.nan, np.nan
