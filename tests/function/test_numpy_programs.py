@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections import deque
 
 import numpy as np
 import pytest
@@ -224,11 +225,11 @@ def changes_shape(x):
     return x
 
 
-def removes(x):
-    out = []
+def rotates(x):
+    out = deque()
     while x.sum() > 1:
         out.append(x[0])
-        out.remove(x[0])
+        out.rotate(1)
         x = x * 0.5
     return out
 
@@ -248,7 +249,7 @@ def two_forms(x):
     "f, error, message",
     [
         (changes_rank, TypeError, r"the variable 'y' is .* arrays keep their rank in a loop"),
-        (removes, TypeError, r"a list of float64 that changes by values has no remove\(\); it takes append"),
+        (rotates, TypeError, r"a list of float64 that changes by values has no rotate\(\); it takes append"),
         (one_of_two, TypeError, "the conditional expression is one of two arrays, .* write to a copy"),
         (two_forms, TypeError, "the result is (None in one|.* and None in the)"),
     ],

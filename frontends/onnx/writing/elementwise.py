@@ -222,6 +222,11 @@ def erfc(op: Any, x: Any) -> Any:
     return T.switch(T.lt(x, 0.5), 1 - T.erf(x), t * T.exp(total - x * x))
 
 
+@means("normal_tails")
+def normal_tails(op: Any, x: Any) -> Any:
+    return erfc(op, x * T.constant(math.sqrt(0.5), x.dtype))
+
+
 @_by("signbit")
 def signbit(x: Any) -> Any:
     if x.type.kind != "f":

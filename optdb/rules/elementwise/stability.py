@@ -111,7 +111,6 @@ ERROR_FUNCTION: list[Rule] = [
 ]
 
 
-
 def dividend_by_root(node: Apply) -> Value | None:
     """Return x of erfc(x / sqrt(2)), as in GELU, of float32; None of another one."""
     inside, sign = node.inputs[0], 1.0

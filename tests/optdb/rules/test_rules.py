@@ -69,7 +69,8 @@ def optimized(graph, *query):
 @pytest.mark.parametrize(
     "query",
     [
-        "fast_run -fusion -inplace -assume_equal", "fast_run unsafe -fusion -inplace -assume_equal",
+        "fast_run -fusion -inplace -assume_equal -short_rows",
+        "fast_run unsafe -fusion -inplace -assume_equal -short_rows",
         "canonicalize unsafe", "fast_compile",
     ],
 )
