@@ -85,7 +85,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if pure is not None:
         return _run(trace, _users(pure), args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
-    if symbolic and trace.grows and not isinstance(f, (FunctionType, MethodType)) and f not in _OF_LISTS:
+    takes_lists = isinstance(f, (FunctionType, MethodType)) or (ours is not None and f in _OF_LISTS)
+    if symbolic and trace.grows and not takes_lists:
         args = tuple(map(as_items, args))
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
@@ -99,7 +100,7 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
         return _run(trace, _users(f.__func__), (f.__self__, *args), options)
     if f is contextlib.suppress:
         return Suppress(*args)
-    if f in _FRESH_TYPES:
+    if isinstance(f, type) and f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
 

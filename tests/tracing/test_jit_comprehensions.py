@@ -68,6 +68,23 @@ def filtered(x):
     return max(filter(lambda v: v > 0.5, x)), len(list(filter(None, x > 0.5)))
 
 
+class Total:
+    """A function that cannot be hashed."""
+
+    __hash__ = None
+
+    def __call__(self, values):
+        total = 0.0
+        for v in values:
+            total = total + v
+        return total
+
+
+def of_own(x):
+    total = Total()
+    return total(v * v for v in x[:9]), total([v for v in x[:9]])  # noqa: C416
+
+
 def of_python(x):
     shape = tuple(n + 1 for n in x.shape)
     return np.zeros(shape), sum(len(word) for word in ("a", "bc")), "".join(str(n) for n in (1, 2)) == "12"
@@ -76,7 +93,7 @@ def of_python(x):
 @pytest.mark.parametrize("x", [SHORT, LONG], ids=["short", "long"])
 @pytest.mark.parametrize("f", [
     squares, counted, pairs, rows, weighed, questions, extremes, extremes_by_a_key, first, first_number, gathered,
-    listed, from_items, filtered, of_python,
+    listed, from_items, filtered, of_own, of_python,
 ])  # fmt: skip
 def test_values_are_those_of_python(f, x):
     x = x[:60] if f is pairs else x

@@ -10,7 +10,7 @@ Python's own iteration gives the items where their number is known and small.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -99,12 +99,10 @@ def consumed(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Call
              **options: Any) -> Any:  # fmt: skip
     """`f(generator, *args, **options)`."""
     items = Items(plain, run)
-    try:
-        fold = _FOLDS.get(f)
-    except TypeError:  # what cannot be hashed
-        fold = None
+    fold = _FOLDS.get(f) if isinstance(f, Hashable) else None
     if fold is None:
-        return call(f, items.listed() if f in _LISTING else plain(MOST), *args, **options)
+        lists = isinstance(f, Hashable) and f in _LISTING
+        return call(f, items.listed() if lists else plain(MOST), *args, **options)
     found = items.in_python(lambda g: next(iter(g), *args) if f is next else list(g), UNROLLED)
     if found is None:
         return fold(items, *args, **options)
@@ -114,7 +112,7 @@ def consumed(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Call
 def consumed_list(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None], *args: Any,
                   **options: Any) -> Any:  # fmt: skip
     """`f([...], *args, **options)`.  A function of NumPy gets an array that a loop fills, for any number of items."""
-    of_numpy = getattr(f, "__module__", None) == "numpy" or f in _FOLDS
+    of_numpy = getattr(f, "__module__", None) == "numpy" or (isinstance(f, Hashable) and f in _FOLDS)
     return call(f, Items(plain, run).listed(UNROLLED if of_numpy else MOST), *args, **options)
 
 
