@@ -33,6 +33,9 @@ NOT_TRIED = {
     },
     "draws of NumPy's generators are told apart by their state: test_random.py": {"generator_draw", "numpy_draw"},
     "lengths alone are their operands": {"alloc", "arange", "eye"},
+    "places of sparse matrices, in integers, the same for all examples: test_sparse_patterns.py": {
+        "sparse_pattern", "sparse_union", "sparse_places", "sparse_order",
+    },
     "its operands are the nodes of trees: the tests of ensembles": {"tree_fold"},
 }  # fmt: skip
 """The ops of which nothing is checked here, by the reason."""
@@ -107,7 +110,7 @@ def test_no_op_is_left_out():
     mapped = ops - names_of(NOT_TRIED) - names_of(NOT_MAPPED)
     sloped = [v for v in EVERY if has_slope(v) and result_of(v) not in names_of(NOT_DERIVED)]
     derived = {v.owner.op.name for v in sloped} - names_of(NOT_TRIED)
-    assert (len(ops), len(mapped), len(derived)) == (137, 90, 92)
+    assert (len(ops), len(mapped), len(derived)) == (143, 92, 94)
 
 
 def has_slope(output):
