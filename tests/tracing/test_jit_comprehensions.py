@@ -242,3 +242,28 @@ def test_arrays_of_many_items_are_filled_by_a_loop_for_all_lengths():
         np.testing.assert_allclose(made(x, w=4), moving(x, 4), rtol=1e-14)
         points, centres = x.reshape(-1, 2), R.random((3, 2))
         np.testing.assert_array_equal(nearest(points, centres), distances(points, centres))
+
+
+def of_either(a, b):
+    match (int(a), int(b)):
+        case (0, n) | (n, 0):
+            return n
+        case _:
+            return -1
+
+
+def test_names_in_alternatives_and_lines_in_the_last_case():
+    def failing(x, code):
+        match int(code):
+            case 0:
+                return x
+            case _:
+                y = x * 2
+                return y + np.ones(4)
+
+    assert ag.jit(of_either, static_argnames=("a", "b"))(a=0, b=7) == 7 == of_either(7, 0)
+    assert ag.jit(of_either, static_argnames=("a", "b"))(a=7, b=0) == 7
+    with pytest.raises(TypeError):
+        ag.jit(of_either)(np.array(7), np.array(0))
+    with pytest.raises(ValueError, match=r"return y \+ np\.ones\(4\)"):
+        ag.jit(failing)(np.ones(3), np.array(1))

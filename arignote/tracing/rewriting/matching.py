@@ -5,7 +5,8 @@
         case 1 | 2: b         -->   elif _ag_subject == 1 or _ag_subject == 2: b
         case (n, _) if n > 3: c     elif _ag.is_sequence(_ag_subject, 2) and _ag_subject[0] > 3: n = _ag_subject[0]; c
 
-Patterns of classes and mappings ask for what no array has; a `match` with one of them stays as it is.
+Patterns of classes and mappings ask for what no array has, and names in alternatives have a place in each of them; a
+`match` with one of these stays as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _BEYOND = (ast.MatchClass, ast.MatchMapping)
 
 def as_branches(s: ast.Match) -> list[ast.stmt] | None:
     """Return the statements that stand for a `match`; None for one that stays as it is."""
-    if any(isinstance(n, _BEYOND) for case in s.cases for n in ast.walk(case.pattern)):
+    if any(_stays(n) for case in s.cases for n in ast.walk(case.pattern)):
         return None
     name = f"_ag_subject{s.lineno}_{s.col_offset}"
     subject = ast.Name(name, ast.Load())
@@ -31,12 +32,16 @@ def as_branches(s: ast.Match) -> list[ast.stmt] | None:
         if case.guard is not None:
             found.tests.append(_Values(found.names).visit(copy.deepcopy(case.guard)))
         named: list[ast.stmt] = [ast.Assign([ast.Name(n, ast.Store())], value) for n, value in found.names.items()]
-        body = [*named, *case.body]
-        rest = [ast.If(_all_of(found.tests), body, rest)] if found.tests else body
-        for one in (*named, *rest):
-            ast.copy_location(one, case.pattern)
+        body = [*(ast.copy_location(one, case.pattern) for one in named), *case.body]
+        rest = [ast.copy_location(ast.If(_all_of(found.tests), body, rest), case.pattern)] if found.tests else body
     first = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], s.subject), s)
     return [first, *rest]
+
+
+def _stays(pattern: ast.AST) -> bool:
+    if isinstance(pattern, ast.MatchOr):
+        return any(getattr(n, "name", None) is not None for n in ast.walk(pattern))
+    return isinstance(pattern, _BEYOND)
 
 
 class _Pattern:
@@ -69,7 +74,6 @@ class _Pattern:
             side = _Pattern()
             side.add(one, value)
             sides.append(_all_of(side.tests))
-            self.names.update(side.names)
         self.tests.append(ast.BoolOp(ast.Or(), sides))
 
     def _sequence(self, patterns: Sequence[ast.pattern], value: ast.expr) -> None:
