@@ -61,8 +61,6 @@ loops: Any = lazy.module("..looping.loops", __name__)
 _ITERATORS = (GeneratorType, map, filter)
 MOST_REPEATED = 2_000
 """Calls of functions by themselves in loops and branches of one trace.  Each level multiplies their number."""
-MOST_KEYS = 16
-"""Items that are compared by a key one by one; more of them in a loop."""
 MOST_LISTED = 1_000_000
 """Items of an iterable of Python beside symbolic ones."""
 
@@ -354,7 +352,7 @@ def _extreme(name: str, ours: Any) -> Any:
     def function(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         if key is not None:
             steps = part_of(args[0]) if len(args) == 1 else None
-            if steps is not None and steps.known(MOST_KEYS) is None:
+            if steps is not None and steps.known(loops.UNROLLED) is None:
                 return folds.extreme_of(name, steps, partial(call, key), *(() if default is _NOTHING else (default,)))
             items = _items(f"{name}(key=)", args[0]) if len(args) == 1 else args
             return default if not items and default is not _NOTHING else extreme(name, items, partial(call, key))

@@ -145,14 +145,9 @@ class SparseRows(SparseProduct):
         return SparseAcross()(data, indices, indptr, sent, T.lengths_of(x)[0])
 
 
-@record(repr=False)
-class SparseAcross(SparseProduct):
-    """`sparse_across(data, indices, indptr, x, n)`: the product of the transposed matrix, with n rows.
+class CountedProduct(SparseProduct):
+    """Base of the products whose number of rows is the fifth operand."""
 
-    To row indices[e] it adds data[e] * x[i] for the row i of each element, in their order.
-    """
-
-    name = "sparse_across"
     count: ClassVar[int] = 5
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -160,15 +155,25 @@ class SparseAcross(SparseProduct):
         require_index_scalar(self.name, inputs[4], "the number of rows")
         return (TensorType(inputs[0].dtype, (known_length(inputs[4]), *inputs[3].type.shape[1:])),)
 
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((tensor_to_dim(node.inputs[4]), *inputs[3][1:]),)
+
+
+@record(repr=False)
+class SparseAcross(CountedProduct):
+    """`sparse_across(data, indices, indptr, x, n)`: the product of the transposed matrix, with n rows.
+
+    To row indices[e] it adds data[e] * x[i] for the row i of each element, in their order.
+    """
+
+    name = "sparse_across"
+
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         data, indices, indptr, x, n = values
         if len(x) != len(indptr) - 1:
             raise ValueError(f"sparse product: expected length {len(indptr) - 1} of x on axis 0, got {len(x)}")
         data, rows, columns = self.entries(data, indices, indptr, int(n))
         return _summed(int(n), data, columns, rows, x)
-
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return ((tensor_to_dim(node.inputs[4]), *inputs[3][1:]),)
 
     def places(self, indices: Any, indptr: Any) -> tuple[Any, Any]:
         return indices, rows_of(indptr)
@@ -178,19 +183,13 @@ class SparseAcross(SparseProduct):
 
 
 @record(repr=False)
-class SparseEntries(SparseProduct):
+class SparseEntries(CountedProduct):
     """`sparse_entries(data, rows, columns, x, m)`: row rows[e] of the result, of m, gets data[e] * x[columns[e]] added.
 
     Elements are added in their order; places may repeat.
     """
 
     name = "sparse_entries"
-    count: ClassVar[int] = 5
-
-    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        self.require(inputs)
-        require_index_scalar(self.name, inputs[4], "the number of rows")
-        return (TensorType(inputs[0].dtype, (known_length(inputs[4]), *inputs[3].type.shape[1:])),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         data, rows, columns, x, m = values
@@ -201,9 +200,6 @@ class SparseEntries(SparseProduct):
 
     def broken(self, *_: int) -> str:
         return "sparse product: rows or columns of the sparse matrix are out of bounds"
-
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return ((tensor_to_dim(node.inputs[4]), *inputs[3][1:]),)
 
     def places(self, indices: Any, indptr: Any) -> tuple[Any, Any]:
         return indices, indptr

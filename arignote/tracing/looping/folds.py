@@ -19,12 +19,10 @@ import numpy as np
 from ...ops.core.tracing import current
 from ..branches import choice, if_, itself, not_, or_, truth
 from ..builtins.comparisons import compared
-from ..growing.lists import grown_of
-from ..growing.methods import append
 from ..raising import raise_if
 from ..saved import Saved
 from ..undefined import Undefined
-from .loops import UnknownLength, for_
+from .loops import UnknownLength, add_to, for_
 from .unrolling import MOST, UNROLLED, nothing
 
 _NOTHING: Any = object()
@@ -81,12 +79,7 @@ class Items:
         if found is not None:
             return found[0]  # type: ignore[no-any-return]
         made: list[Any] = []
-
-        def emit(v: Any) -> None:
-            grown = grown_of(made)
-            made.append(v) if grown is None else append(grown, v)
-
-        self.run(Fold(emit, seen=lambda: (made,)))
+        self.run(Fold(partial(add_to, made), seen=lambda: (made,)))
         return made
 
 

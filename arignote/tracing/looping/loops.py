@@ -129,6 +129,12 @@ def items(iterable: Any, most: int = MOST) -> Any:
     return [steps.at(k) for k in range(count)]
 
 
+def add_to(made: list[Any], value: Any) -> None:
+    """`made.append(value)`, also of a list that changes by values."""
+    grown = grown_of(made)
+    made.append(value) if grown is None else append(grown, value)
+
+
 def listed(iterable: Any, test: Callable[[Any], Any] | None, item: Callable[[Any], Any]) -> list[Any]:
     """`[item(v) for v in iterable if test(v)]`; a list that changes by values if values decide its length."""
     steps = steps_of(iterable, UNROLLED)
@@ -149,8 +155,7 @@ def listed(iterable: Any, test: Callable[[Any], Any] | None, item: Callable[[Any
     made: list[Any] = []
 
     def add(v: Any) -> None:
-        value, grown = item(v), grown_of(made)
-        made.append(value) if grown is None else append(grown, value)
+        add_to(made, item(v))
 
     def body(v: Any) -> None:
         if test is None:

@@ -79,12 +79,21 @@ INLINE i64 insert_column(i32 *columns, i64 count, i32 column)
     return count + 1;
 }
 
-typedef struct pattern_work {
+typedef struct rows_work {
     const ag_runtime *rt;
-    const ag_sparse_pattern *of;
-    i64 rows; /* of a task */
+    const void *of; /* the call */
+    i64 rows;       /* of a task */
     i32 volatile failed;
-} pattern_work;
+} rows_work;
+
+/* Do `rows` rows of about `elements` elements of a call by tasks.  Return 0 or what failed. */
+static i32 by_rows(const ag_runtime *rt, const void *of, i64 rows, i64 elements, void (*some)(void *, i64))
+{
+    const i64 most_tasks = rt->threads > 1 ? most(1, least(least(rows, 8 * rt->threads), elements / PATTERN_TASK)) : 1;
+    rows_work work = {.rt = rt, .of = of, .rows = most(1, (rows + most_tasks - 1) / most_tasks)};
+    rt->parallel(rt, (rows + work.rows - 1) / work.rows, some, &work);
+    return work.failed;
+}
 
 /* Return how many columns row i of the result has, and write them unless `columns` is NULL. */
 INLINE i64 pattern_row(const ag_sparse_pattern *of, i64 i, const column_set *set, i32 *columns)
@@ -111,7 +120,7 @@ INLINE i64 pattern_row(const ag_sparse_pattern *of, i64 i, const column_set *set
 
 static void pattern_rows(void *context, i64 task)
 {
-    pattern_work *work = context;
+    rows_work *work = context;
     const ag_sparse_pattern *of = work->of;
     const i64 end = least((task + 1) * work->rows, of->m);
     column_set set;
@@ -124,13 +133,6 @@ static void pattern_rows(void *context, i64 task)
         else of->indptr[i + 1] = (i32)pattern_row(of, i, &set, 0);
     }
     work->rt->release(set.bits);
-}
-
-/* Do `rows` rows of about `elements` elements by tasks; return the rows of one. */
-static i64 rows_of_task(const ag_runtime *rt, i64 rows, i64 elements)
-{
-    const i64 tasks = rt->threads > 1 ? most(1, least(least(rows, 8 * rt->threads), elements / PATTERN_TASK)) : 1;
-    return most(1, (rows + tasks - 1) / tasks);
 }
 
 /* Make the numbers of elements behind indptr[0] the ends of rows.  Return 0, or PROMISED if they are too many. */
@@ -156,11 +158,9 @@ static i32 sparse_pattern(const ag_runtime *rt, const ag_sparse_pattern *of)
                          && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->k);
         if (!fits) return OUTCOME_PROMISED;
     }
-    pattern_work work = {.rt = rt, .of = of};
     const double each = (double)of->y_elements / (double)most(1, of->k);
-    work.rows = rows_of_task(rt, of->m, (i64)((double)of->x_elements * each));
-    rt->parallel(rt, (of->m + work.rows - 1) / work.rows, pattern_rows, &work);
-    return work.failed || writes ? work.failed : sum_counts(of->m, of->indptr, of->count);
+    const i32 failed = by_rows(rt, of, of->m, (i64)((double)of->x_elements * each), pattern_rows);
+    return failed || writes ? failed : sum_counts(of->m, of->indptr, of->count);
 }
 
 /* Give the elements before the first row and behind the last one a place. */
@@ -216,16 +216,9 @@ INLINE void find_columns(union_row row, i64 start, const i32 *columns, i64 count
     }
 }
 
-typedef struct union_work {
-    const ag_runtime *rt;
-    const ag_sparse_union *of;
-    i64 rows; /* of a task */
-    i32 volatile failed;
-} union_work;
-
 static void unite_rows(void *context, i64 task)
 {
-    union_work *work = context;
+    rows_work *work = context;
     const ag_sparse_union *of = work->of;
     const i64 end = least((task + 1) * work->rows, of->m);
     column_set set;
@@ -260,26 +253,17 @@ static i32 sparse_union(const ag_runtime *rt, const ag_sparse_union *of)
         const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n)
                          && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
         if (!fits) return OUTCOME_PROMISED;
-    }
-    if (writes) {
+    } else {
         place_outside(of->m, of->x_indptr, of->x_elements, 0, of->x_places);
         place_outside(of->m, of->y_indptr, of->y_elements, 0, of->y_places);
     }
-    union_work work = {.rt = rt, .of = of, .rows = rows_of_task(rt, of->m, of->x_elements + of->y_elements)};
-    rt->parallel(rt, (of->m + work.rows - 1) / work.rows, unite_rows, &work);
-    return work.failed || writes ? work.failed : sum_counts(of->m, of->indptr, of->count);
+    const i32 failed = by_rows(rt, of, of->m, of->x_elements + of->y_elements, unite_rows);
+    return failed || writes ? failed : sum_counts(of->m, of->indptr, of->count);
 }
-
-typedef struct places_work {
-    const ag_runtime *rt;
-    const ag_sparse_places *of;
-    i64 rows; /* of a task */
-    i32 volatile failed;
-} places_work;
 
 static void place_rows(void *context, i64 task)
 {
-    places_work *work = context;
+    rows_work *work = context;
     const ag_sparse_places *of = work->of;
     const i64 end = least((task + 1) * work->rows, of->m);
     const size_t bytes = (size_t)(of->n + 1) * sizeof(i32);
@@ -306,9 +290,7 @@ static i32 sparse_places(const ag_runtime *rt, const ag_sparse_places *of)
                      && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
     if (!fits) return OUTCOME_PROMISED;
     place_outside(of->m, of->x_indptr, of->x_elements, -1, of->places);
-    places_work work = {.rt = rt, .of = of, .rows = rows_of_task(rt, of->m, of->x_elements + of->y_elements)};
-    rt->parallel(rt, (of->m + work.rows - 1) / work.rows, place_rows, &work);
-    return work.failed;
+    return by_rows(rt, of, of->m, of->x_elements + of->y_elements, place_rows);
 }
 
 /* Order the elements by their rows: count each row, then write each element behind those of its row before it.
