@@ -77,3 +77,8 @@ class Updates(NotATensor, dict[SharedVariable, Variable]):
     """New values of the shared variables that the steps update, after the last step."""
 
     _called = "the second result of scan, the updates,"
+
+    def __missing__(self, key: Any) -> Any:
+        if isinstance(key, Variable):
+            raise KeyError(key)
+        self._refuse("an index")

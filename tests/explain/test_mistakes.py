@@ -147,7 +147,7 @@ BUILDING = {
             ("function of NumPy", lambda: np.tanh(pair), TypeError), ("index", lambda: pair[:, 0], TypeError),
             ("cost", lambda: ag.grad(pair, x), TypeError), ("output", lambda: ag.function([x], pair), TypeError),
             ("sequence", lambda: ag.scan(lambda z: z, pair), TypeError), ("comparison", lambda: pair > 0, TypeError),
-            ("updates", lambda: pair[1] * 2, TypeError),
+            ("updates", lambda: pair[1] * 2, TypeError), ("index of updates", lambda: pair[1][-1], TypeError),
         ]
     },
     # --- rules and queries
