@@ -5,7 +5,7 @@
   random numbers in a test module starts each test where its seed puts it.
 - `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
-- A campaign of hypothesis draws a few examples, and all of them among the long tests; see `draws.py`.
+- A campaign draws a few examples or cases, and all of them among the long tests; see `draws.py`.
 - `--share=2/3` takes the second third of the cases of each long test that has many.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
 - One compiler takes a long C file as a whole, except for long tests and those of `in_halves`: other tests keep the
@@ -35,7 +35,7 @@ import hypothesis
 import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
-from draws import few_examples, share_of_cases, with_all_examples
+from draws import few_examples, leave_few, share_of_cases, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
@@ -123,6 +123,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.hookimpl(tryfirst=True)  # pytest then brings together what shares a fixture of a module with parameters
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the cases of other shares; shuffle the files, and the tests of each, if a seed is asked for."""
+    leave_few(items)
     here = share_of_cases(items, config.option.share)
     config.hook.pytest_deselected(items=sorted({*items} - {*here}, key=lambda item: item.nodeid))
     items[:] = here

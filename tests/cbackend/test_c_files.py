@@ -54,6 +54,7 @@ def test_each_unit_compiles_alone_without_a_warning(compiler):
     assert not complaints(command, [("-Werror", *e.flags, str(e.file)) for e in entries() if e.unit])
 
 
+@pytest.mark.long
 def test_each_file_includes_what_it_needs():
     if COMPILERS["gcc"] is None:
         pytest.skip("needs gcc")

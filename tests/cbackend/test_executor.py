@@ -147,6 +147,7 @@ def test_products_of_nothing():
 GROUPS = {"views": views, "creation": creation, "indexing": indexing, "products": products, "reductions": reductions}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("dtype", rarely_long(DTYPES))
 @pytest.mark.parametrize("group", GROUPS)
 def test_ops(group, dtype):
@@ -428,6 +429,7 @@ def joined(graphs):
     return FunctionGraph(inputs, outputs, updates)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("first", range(6))
 def test_random_graphs_give_the_bits_of_numpy(first):
     """Sums and products of small whole numbers, so every order of computation is exact; odd seeds have updates.

@@ -308,6 +308,7 @@ SHAPES = {
 NAMES = [*REDUCTIONS, "argmax", "argmin", "softmax", "log_softmax", "logsumexp"]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -97,6 +97,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", mostly_long(TEXTS, {"core", "fallback"}))
 def test_c_texts_compile_without_a_warning(toolchain, tmp_path, name):
     (tmp_path / "code.c").write_text(TEXTS[name]())

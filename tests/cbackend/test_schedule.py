@@ -67,6 +67,7 @@ def test_elementwise_functions_that_cost(choices):
             np.testing.assert_allclose(other(x, y), plain(x, y), rtol=1e-14)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("choices", "axis", "dtype"), [
     *itertools.product(REDUCED, (0, 1), ["float64"]), *itertools.product(REDUCED[1:3], (0,), ["float32", "int16"]),
 ], ids=str)  # fmt: skip
@@ -104,6 +105,7 @@ ORDERS = list(itertools.permutations(range(3)))
 TILES = [{}, {0: 8, 2: 32}, {0: 16, 2: 16}]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("order", "tiles", "dtype"), [
     *itertools.product(ORDERS, TILES, ["float32"]), *itertools.product(ORDERS[1::2], TILES[1:2], ["int64"]),
 ], ids=str)  # fmt: skip

@@ -112,6 +112,7 @@ def c_of(inputs, outputs, updates=None, profile=False):
     return c_text(program_of(inputs, outputs, updates), profile)
 
 
+@pytest.mark.long
 def test_a_strict_compiler_is_content(gcc, tmp_path):
     files = []
     for name, function in FUNCTIONS.items():

@@ -59,6 +59,7 @@ def as_list(result: object) -> list[np.ndarray]:
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("dtype", mostly_long(["float64", "float32"], {"float32"}))
 @pytest.mark.parametrize("name", KERNELS)
 def test_bits_do_not_depend_on_the_number_of_threads(name, dtype):

@@ -37,6 +37,7 @@ def require_equal(inputs, outputs, values, mode):
     return f
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", mostly_long(DTYPES, ("float32", "uint64")))
 def test_rows_and_elements_by_arrays(opencl, dtype):
     x, v, w = T.matrix("x", dtype=dtype), T.matrix("v", dtype=dtype), T.vector("w", dtype=dtype)
@@ -94,6 +95,7 @@ def test_the_order_of_constant_indices_is_found_once(opencl, monkeypatch):
         assert len(found) == 2 and all(a is b for a, b in zip(*found))
 
 
+@pytest.mark.few(1)
 def test_an_index_that_counts_up_needs_no_order(opencl, monkeypatch):
     monkeypatch.setattr(Segments, "run", None)
     x, y = T.matrix("x"), T.lvector("y")

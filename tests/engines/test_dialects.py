@@ -35,6 +35,7 @@ def stand_in():
     ag.engines.unregister("stand_in")
 
 
+@pytest.mark.long
 def test_a_dialect_of_one_file_runs_functions(stand_in):
     x, i, w = T.matrix("x"), T.lvector("i"), T.matrix("w")
     outputs = [T.tanh(x[i] @ w).sum(axis=0), T.join(0, x, x[::2]), T.set_subtensor(x[1:, 0], 2.0)]

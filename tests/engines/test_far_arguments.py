@@ -57,6 +57,7 @@ def test_arguments_are_far_from_where_the_helpers_say():
     assert {dtype: float.fromhex(text.rstrip("f")) for dtype, text in vector_forms.FAR.items()} == FAR
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op, numpys", [(T.sin, np.sin), (T.cos, np.cos), (T.tan, np.tan)])
 def test_near_far_and_special_arguments_are_numpys(opencl, op, numpys, dtype):

@@ -145,6 +145,7 @@ for _ in range(4):
 PIPES = {"capture_output": True, "text": True}
 
 
+@pytest.mark.long
 def test_small_calls_run_in_the_calling_thread():
     """PoCL can have a device without threads beside its own: lists run there."""
     if lacking() or device_of("parts")._queue.device.platform.name != "Portable Computing Language":

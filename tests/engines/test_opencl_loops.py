@@ -53,6 +53,7 @@ def recurrent(steps):
     return [x, h, c, w], [hs, cs[-1], tops], values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("steps", mostly_long([1, 2, 3, 4, 20], (1, 3)))
 def test_a_recurrent_network(opencl, played, steps):
     f = check(*recurrent(steps), opencl)

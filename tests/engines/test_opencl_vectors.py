@@ -22,6 +22,7 @@ def opencl(monkeypatch):
     return ag.Mode("fast_run", backend="opencl")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("a, b", SHAPES)
 def test_a_product_with_a_vector_is_a_sum(opencl, a, b, dtype):

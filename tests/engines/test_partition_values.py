@@ -57,6 +57,7 @@ def assigned(monkeypatch):
     return seeded
 
 
+@pytest.mark.long
 def test_random_programs_divided_at_random_compute_what_numpy_computes(assigned):
     @settings(max_examples=16)
     @given(st.integers(0, 2000))

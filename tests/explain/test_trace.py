@@ -193,6 +193,7 @@ def test_long_traces_are_cut():
     assert "more; slice the trace" in str(f.trace) and len(str(f.trace).splitlines()) < 2000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("terms", mostly_long([13_000, 25_000], {13_000}))
 def test_many_nodes_are_summarized(tmp_path, terms):
     total = x

@@ -45,6 +45,7 @@ def reported_by(outputs):
     return forms[0]["text/plain"]
 
 
+@pytest.mark.long
 def test_the_gallery_in_a_notebook(shown):
     cells = [cell for program in GALLERY.values() for cell in (HEAD, program)]
     texts = [COLOURS.sub("", text) for text in shown("%load_ext arignote", *cells)[1:]]

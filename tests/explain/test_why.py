@@ -90,6 +90,7 @@ def test_parts_of_the_c_belong_to_nodes(f):
 # --- lines of the user in the C
 
 
+@pytest.mark.long
 def test_the_c_names_no_file_unless_it_is_asked_to(f):
     assert "#line" not in f.c_source() and HERE not in f.c_source()
     reported = ag.function([m, w], f.unoptimized_graph.outputs[0], debug_info=True)

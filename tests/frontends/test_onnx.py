@@ -136,6 +136,7 @@ def test_a_network_can_be_trained():
     assert losses[-1] < 0.8 * losses[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("op", ["LSTM", "GRU", "RNN"])
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
 def test_recurrent_layers(op, direction):

@@ -106,6 +106,7 @@ def test_regressors_of_trees(rows, aggregate):
         compared(made, {"x": rows})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("post", rarely_long(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"], {"NONE", "SOFTMAX"}))
 def test_classifiers_of_trees(rows, post):
     strings = {"classlabels_strings": ["no", "yes", "perhaps"]}
@@ -168,6 +169,7 @@ def test_linear_models(post):
     compared(made, {"x": ROWS}, rtol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", rarely_long(["LINEAR", "POLY", "RBF", "SIGMOID"], {"POLY", "SIGMOID"}))
 def test_support_vectors(kernel):
     rng = np.random.default_rng(3)

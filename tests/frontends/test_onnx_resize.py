@@ -78,6 +78,7 @@ def test_float16_images_are_rounded_once():
     np.testing.assert_array_equal(y, exact.astype("float16"))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("attributes", MODES, ids=lambda a: "-".join(map(str, a.values())))
 def test_open_lengths_computed_scales_and_sizes(attributes):
     """The same numbers as with lengths and scales that are known, which the conformance suite checks."""

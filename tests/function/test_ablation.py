@@ -22,6 +22,7 @@ def found():
     return ag.ablate(f, [values, values], seconds=ENOUGH), f, values
 
 
+@pytest.mark.long
 def test_what_a_function_needs_comes_first(found):
     result, f, _ = found
     rules = {row.name: row for row in result.of("rule")}

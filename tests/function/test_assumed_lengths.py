@@ -211,6 +211,7 @@ def ways():
 WAYS = ways()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_kind_of_call_gives_the_values_of_numpy(way, both):
     f, reference = WAYS[way](), both[1]

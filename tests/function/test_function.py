@@ -275,6 +275,7 @@ def test_debug_mode_finds_a_wrong_rule(xy, request):
     np.testing.assert_allclose(ag.function([x, y], T.logaddexp(x, y), mode="DEBUG")(A, B), np.logaddexp(A, B))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("links", mostly_long([1_000, 10_000], {1_000}))
 def test_a_chain_of_two_nodes_a_link_with_its_gradient(links):
     x = T.vector("x")

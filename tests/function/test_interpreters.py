@@ -104,6 +104,7 @@ def run(python, place, program, *arguments, **environment):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.few(2)
 def test_ways_out_and_commands(python, place, tmp_path):
     trace, cache = tmp_path / "trace", str(tmp_path / "cache")
     ways = {f"{name}, {'traced' if traced else 'profiled'}": (*WAYS_OUT[name], traced)

@@ -181,6 +181,7 @@ def test_a_function_without_a_source_is_named_where_its_loop_fails(body):
         ag.jit(space["typed_in"])(np.ones(3))
 
 
+@pytest.mark.long
 def test_ufuncs_fold_and_write_at_positions_as_numpy_does():
     functions = [getattr(np, name) for name in UFUNCS]
 

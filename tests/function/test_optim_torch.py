@@ -68,6 +68,7 @@ def trained(rule, count, dtype="float64", **options):
     return np.array(rows), train
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", HELD)
 def test_steps_are_those_of_torch(name):
     rule, options = RULES[name]

@@ -1,7 +1,8 @@
-"""Campaigns of hypothesis: the ordinary tests draw a few examples, the long tests all.
+"""Campaigns: the ordinary tests take a few examples or cases, the long tests all.
 
-A test that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the long tests,
-called `..._with_all_examples`, which draws what the test asks for.  Long tests of many cases can be run in shares.
+A test of hypothesis that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the
+long tests, called `..._with_all_examples`, which draws what the test asks for.  A test marked `few(n)` runs n of its
+cases; the others are long tests.  Long tests of many cases can be run in shares.
 """
 
 from __future__ import annotations
@@ -54,6 +55,19 @@ def few_examples(item: pytest.Item) -> Iterator[None]:
         yield
     finally:
         setattr(test, _SETTINGS, asked)
+
+
+def leave_few(items: Iterable[pytest.Item]) -> None:
+    """Make long tests of the cases of each test marked `few(n)`, but for n that stand at equal distances."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few") is not None and item.get_closest_marker("long") is None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for of_test in cases.values():
+        (few,) = of_test[0].get_closest_marker("few").args  # type: ignore[union-attr]
+        ordinary = {k * len(of_test) // few for k in range(few)}
+        for k in {*range(len(of_test))} - ordinary:
+            of_test[k].add_marker("long")
 
 
 MANY = 10

@@ -188,6 +188,7 @@ def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
     assert files in (sorted(files), sorted(files, reverse=True))
 
 
+@pytest.mark.long
 def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(tmp_path):
     code, message, _ = outcome(tmp_path, "-n", "2", "-qq", "--order=random")
     assert code == 1 and "25 passed, 1 error" in message and message.partition("--order=")[2].split()[0].isdigit()

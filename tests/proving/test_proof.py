@@ -36,6 +36,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_rewrite_of_a_program_is_proved(name):
     f = ag.function([X, Y, M, W, N], PROGRAMS[name](), on_unused_input="ignore")

@@ -188,6 +188,7 @@ def require_equal(got, want):
         np.testing.assert_allclose(found, b, rtol=1e-11, atol=1e-12, err_msg=str(number))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("group", GROUPS)
 def test_blocks_give_the_values_of_the_whole(group, layout):

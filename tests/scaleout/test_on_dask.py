@@ -345,6 +345,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_values_although_a_worker_dies(tmp_path):
     pytest.importorskip("distributed")
     (tmp_path / "cluster.py").write_text(CLUSTER)

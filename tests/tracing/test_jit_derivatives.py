@@ -34,6 +34,7 @@ def nested(x, n):
     return total
 
 
+@pytest.mark.long
 def test_checkpoints_leave_the_derivative_as_it_is():
     plain = ag.value_and_grad(ag.jit(cost, mode="NUMPY"), (0, 1))
     counts = (0, 10, 50, 51, 120)

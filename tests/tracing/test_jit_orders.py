@@ -46,6 +46,7 @@ def test_a_function_gives_what_python_gives(f):
     assert repr(ag.jit(f)(X.copy())) == repr(f(X.copy()))
 
 
+@pytest.mark.long
 def test_arrays_of_unknown_length_are_compared_when_it_runs():
     def until_still(x):
         old = None

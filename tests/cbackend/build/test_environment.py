@@ -138,6 +138,7 @@ def test_without_home_and_cache_folder_it_compiles_in_private_ones(tmp_path):
     assert len(message) == 1 and "compiled code is not kept" in message[0]
 
 
+@pytest.mark.long
 def test_a_umask_that_takes_all_costs_nothing(tmp_path):
     """Root ignores file modes: run without that right."""
     setpriv = shutil.which("setpriv")
@@ -222,6 +223,7 @@ def test_a_read_only_disk_costs_one_warning(tmp_path, small_disk):
     assert len(message) == 1 and "Read-only file system" in message[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", ["cut", "emptied", "one bit"])
 def test_damaged_entries_are_healed(tmp_path, damage):
     run(tmp_path)

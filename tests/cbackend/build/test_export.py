@@ -87,6 +87,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_results_are_those_of_the_function_and_no_sanitizer_complains(name, make, tmp_path):
     inputs, outputs, arrays = FUNCTIONS[name]
@@ -127,6 +128,7 @@ def test_sorts_and_transforms_have_files(tmp_path):
     assert {"ag_products_sorts.c", "ag_products_fourier.c"} <= {path.name for path in tmp_path.iterdir()}
 
 
+@pytest.mark.long
 def test_equal_numbers_give_equal_bits(make, tmp_path):
     """Wherever they stand, and the bits of the function itself: a bundle has the same text."""
     ops = (T.sin, T.tan, T.log, T.log2, T.exp2, T.expm1, T.arctan, T.erf, T.cbrt)
@@ -179,6 +181,7 @@ def train():
     return w, ag.function([fx, labels], loss, updates=updates, name="train")
 
 
+@pytest.mark.long
 def test_a_model_is_trained_without_python(make, tmp_path):
     w, function = train()
     function.export(tmp_path)
@@ -192,6 +195,7 @@ def test_a_model_is_trained_without_python(make, tmp_path):
     np.testing.assert_allclose(list(map(float, printed[6:18])), w.get_value().ravel(), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_the_runtime_is_small_and_strict_compilers_are_content(make, tmp_path):
     train()[1].export(tmp_path)
     make(tmp_path)
@@ -276,6 +280,7 @@ int main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_a_function_is_called_from_cpp(make, tmp_path):
     """Nothing leaks or is freed twice, whatever is moved or thrown."""

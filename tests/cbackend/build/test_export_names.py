@@ -61,6 +61,7 @@ def exported(function, name, folder):
 UNFORTUNATE = ["result", "_", "shm", "map", "math", "time", "clean", "Makefile", "rename", "file_name", "a" * 300]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", UNFORTUNATE)
 def test_an_unfortunate_name(name, function, runtime, tmp_path):
     found = c_name(name)

@@ -105,6 +105,7 @@ def test_a_first_process_compiles_its_own_program_alone(installed, tmp_path):
     assert first_call(tmp_path, installed) == ".c .rec .rec .rec .so"  # and the digests of core and products
 
 
+@pytest.mark.long
 def test_an_option_leaves_it_aside(installed, tmp_path):
     compiled = first_call(tmp_path, installed, ARIGNOTE_PREBUILT="0").split()
     assert compiled.count(".so") == 3 and ".rec" in compiled
@@ -155,6 +156,7 @@ def test_another_architecture_never_gets_it(installed, tmp_path):
     assert cache.load(Kind.LIBRARY, library_key(core_source(), toolchain)) is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["cut", "empty", "one bit", "another's"])
 def test_a_damaged_file_is_never_loaded_and_replaced_in_the_cache(copied, tmp_path, monkeypatch, how):
     monkeypatch.setattr(building, "_images", weakref.WeakValueDictionary())  # as in a process that has loaded nothing

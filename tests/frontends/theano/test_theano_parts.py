@@ -137,6 +137,7 @@ def _probability(activations, labels):
     return total
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_the_loss_of_label_sequences(mode):
     loss = modules["theano.tensor.nnet.ctc"]

@@ -77,6 +77,7 @@ def test_lenet(run):
     assert found["losses"] == pytest.approx([2.28838813842356], rel=1e-9)
 
 
+@pytest.mark.long
 def test_denoising_autoencoders(run):
     found = run("autoencoders", epochs=(1, 3))
     assert found["costs"] == [[pytest.approx(23.72884942682502)], [pytest.approx(25.0, abs=1.0)]]
@@ -92,6 +93,7 @@ def test_rbm(run):
     assert not np.array_equal(first, second)  # the chain moved on
 
 
+@pytest.mark.long
 def test_lstm(run):
     found = run("lstm", epochs=2, dim=8, examples=96)
     assert found["costs"][-1] < found["costs"][0] < 0.75

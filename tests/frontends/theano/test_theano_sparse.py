@@ -43,6 +43,7 @@ SUITE = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_functions_are_scipys(mode):
     f = theano.function([x, y, c, w], [eval(text) for text in SUITE], mode=mode)

@@ -56,6 +56,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_lengths_of_the_results_of_no_steps(mode):
     loops = [build() for build in LOOPS.values()]
@@ -74,6 +75,7 @@ def test_lengths_of_the_results_of_no_steps(mode):
     np.testing.assert_array_equal(by_w, np.zeros(w.shape))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_second_derivatives_and_examples_of_loops_without_steps(mode):
     x, xs, s = T.dmatrix("x"), T.dtensor3("xs"), T.dvector("s")

@@ -37,6 +37,7 @@ def test_bits_take_words_without_sign_alone():
         threefry(T.scalar("k", "uint64"), T.vector("c", "int64"))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("name", "arguments", "mean", "deviation", "least", "most"),

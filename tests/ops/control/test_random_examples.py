@@ -66,6 +66,7 @@ DRAWS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_each_example_has_the_draws_of_its_own_key(mode):
     x = T.dmatrix("x")

@@ -35,6 +35,7 @@ def agree(numpys, ours, *arguments):
 NUMPYS = np.random.default_rng(0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["uniform", "normal", "gumbel", "laplace", "logistic", "lognormal"])
 def test_distributions_of_two_parameters(name):
     a, b, v, w = T.scalar("a"), T.scalar("b"), T.vector("v"), T.vector("w")
@@ -65,6 +66,7 @@ def test_distributions_of_one_parameter(name, numpys):
         agree(numpys, draw, [0.5, number])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint32", "int64", "uint64"])
 def test_integers(dtype):
     rng = T.random.RandomStream(1)

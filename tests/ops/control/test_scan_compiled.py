@@ -115,6 +115,7 @@ def test_errors_of_python_inside_of_a_body():
     np.testing.assert_allclose(f(good)[0], [2, 1])
 
 
+@pytest.mark.long
 def test_long_bodies():
     def body(x, s):
         for k in range(500):

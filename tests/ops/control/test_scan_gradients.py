@@ -77,6 +77,7 @@ def test_second_derivatives(case):
     assert_gradient(first, *values)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_compiled(mode):
     """One function for all cases, each of which has inputs of its own."""
@@ -165,6 +166,7 @@ def gru(x, w, u, b, v, size):
     return T.sum(h @ v, axis=(1, 2))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("network, count", [(lstm, 4), (gru, 3)])
 def test_recurrent_networks_with_states_of_known_lengths(network, count):
     size = 3

@@ -166,6 +166,7 @@ def loss_of(kind, **options):
 OPTIONS = ({}, {"go_backwards": True}, {"truncate_gradient": 2}, {"n_steps": N})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["recurrent", "lstm"])
 def test_gradients_are_what_they_are_inside(kind):
     """One function for all options, which share kernels; the loops are looked at for each."""

@@ -92,6 +92,7 @@ def loop_in_python(a):
     return t
 
 
+@pytest.mark.few(1)
 def test_derivatives_against_differences_and_examples_against_calls(mode):
     a, x = T.scalar("a"), T.vector("x")
 

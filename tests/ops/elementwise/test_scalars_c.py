@@ -136,6 +136,7 @@ def is_settled(name: str, z: np.ndarray) -> np.ndarray:
     return ~open_.get(name, np.zeros(z.shape, bool))
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize("name", [*ELEMENTWISE, "cast"])
 def test_op_in_c_is_its_numpy_meaning(name, compiled):
     kernels, library = compiled

@@ -222,6 +222,7 @@ def _gradient(function, point):
     return x, ag.grad(T.sum(T.real(function(x))), x)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_functions(mode):
     rows = {n: r for n, r in FUNCTIONS.items() if not isinstance(r[2], type)}

@@ -17,6 +17,7 @@ def assert_equal(found, wanted, dtype, message):
         np.testing.assert_allclose(got.astype("f8"), want.astype("f8"), rtol=close, atol=close, err_msg=str(message))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["NUMPY", "FAST_RUN"])
 @pytest.mark.parametrize("dtype", mostly_long(["float16", "float32", "float64"], ("float32",)))
 def test_rows_and_columns(dtype, mode):

@@ -106,6 +106,7 @@ def test_shapes_of_products():
 # --- derivatives
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("static", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("a", "b"), SHAPES + BATCHED)

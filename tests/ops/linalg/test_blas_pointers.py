@@ -162,6 +162,7 @@ def close(found, exact, terms, size):
 SCALES = [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("trans_a", "trans_b"), list(itertools.product((0, 1), repeat=2)))
 def test_gemm(products, trans_a, trans_b):
     check_gemm(products, trans_a, trans_b, SCALES)
@@ -461,6 +462,7 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas():
     assert (products.dot(far, one), called) == (-1.0, [1, 1])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)]
 )

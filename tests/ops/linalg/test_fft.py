@@ -73,6 +73,7 @@ def test_a_compiled_function_takes_any_length():
             np.testing.assert_allclose(power, (np.abs(np.fft.fft(value)) ** 2).sum(), rtol=1e-5)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
 @pytest.mark.parametrize("n", [None, 4, 7, 8])
 def test_derivatives(n, norm):

@@ -220,6 +220,7 @@ def test_bits_do_not_depend_on_threads_or_places():
 TARGETS = [("x86_64-linux-v3", 8), pytest.param("x86_64-linux", 4, marks=pytest.mark.long)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(current().arch != "x86_64", reason="the targets are x86-64 processors")
 @pytest.mark.parametrize(("target", "size"), TARGETS)
 def test_targets_with_narrower_vectors(target, size):

@@ -72,6 +72,7 @@ def any_pool(data):
     return op, T.tensor("x", dtype, value.shape if data.draw(st.booleans()) else (None, None, None, None, size)), value
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("channels", [16, 40])
 @pytest.mark.parametrize(("kernel", "stride", "padding"), [(3, 2, 1), (3, 2, 0), (2, 2, 0), (3, 1, 1), (7, 3, 2)])

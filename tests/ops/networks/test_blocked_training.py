@@ -43,6 +43,7 @@ def layer(channels, outputs, kernel, stride, padding, dilation, dtype, known):
     return [x, v, w, g], [y, *ag.grad(T.sum(T.tanh(y) * g), [v, w])]
 
 
+@pytest.mark.long
 @settings(max_examples=5)
 @given(st.data())
 def test_gradients_of_any_convolution(data):
@@ -88,6 +89,7 @@ def test_a_step_runs_in_blocks_with_equal_bits_on_any_number_of_threads(images, 
     agree(found[0], ag.function(inputs, outputs, mode="NUMPY")(*values))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_residual_network_learns_in_blocks_as_it_does_without(known):
     """Batch normalization, a stride, pooling, a residual: nothing leaves the blocks between input and last layer."""

@@ -63,6 +63,7 @@ def any_sums(data):
     return x, value, [FromBlocks(channels)(y), FromBlocks(channels)(T.exp(y) + x)], (channels, before, behind)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("channels", [32, 37, 192])
 @pytest.mark.parametrize("size", [2, 3, 5])

@@ -163,6 +163,7 @@ def test_not_a_number_and_infinity(mode):
         np.testing.assert_allclose(function(2, mode=mode, **keywords)(x, w), expected, atol=1e-12)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "complex128"])
 @pytest.mark.parametrize("mode", MODES)
 def test_other_dtypes(dtype, mode):
@@ -200,6 +201,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("keywords", CASES, ids=str)
 @pytest.mark.parametrize("static", [True, False])
 def test_gradients(keywords, static):
@@ -216,6 +218,7 @@ def test_gradients_of_other_ranks(axes):
     assert_gradient(lambda x, w: CONV[axes](x, w, stride=2, padding=1), x, w)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_second_derivatives(mode):
     """The derivatives of derivatives, along a direction, against differences; all cases in one function."""
@@ -330,6 +333,7 @@ def test_errors_of_a_call(mode, shapes, keywords, dtype):
 X1, W1 = T.tensor3("x", "float32"), T.tensor3("w", "float32")
 
 
+@pytest.mark.long
 def test_no_step_is_run_by_python():
     for dtype, keywords in [("float16", CASES[2]), ("complex64", CASES[5]), *(("float32", case) for case in CASES[:7])]:
         x, w = T.tensor4("x", dtype), T.tensor("w", dtype, (None, 1 if keywords.get("groups") == 4 else None, 3, 3))

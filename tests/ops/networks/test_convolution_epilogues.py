@@ -104,6 +104,7 @@ def case(seed):
     return (images, group * groups, *lengths), (each * groups, group, *kernel), keywords
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("first", mostly_long(range(8), {0, 1}))
 def test_random_parameters(first):
     """A bias, a scaling, a residual that is broadcast or not, of which nothing or all is known beforehand.
@@ -169,6 +170,7 @@ def test_sizes_of_nothing(residual):
         near(found, np.tanh(np.ones(out)).astype("float32") if 0 in x[1:2] else np.zeros(out, "float32"), 1.0, 1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("shapes", "keywords"),
     [

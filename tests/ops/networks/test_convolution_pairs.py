@@ -48,6 +48,7 @@ def check_all(cases):
         np.testing.assert_allclose(found, plain, rtol=0, atol=scale * (4e-6 if plain.dtype == "float32" else 1e-14))
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(st.data())
 def test_any_pair(data):

@@ -54,6 +54,7 @@ def parameters(seed):
     return (int(rng.choice([0, 1, 2])), int(rng.choice([1, 3])), *lengths), kernel, stride, padding, dilation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", mostly_long(range(4), {0}))
 def test_random_parameters(first):
     """Six draws in one function; every fourth draw in every mode."""
@@ -86,6 +87,7 @@ def test_random_parameters(first):
                 np.testing.assert_allclose(got, wanted, atol=1e-6 if got.dtype == "float32" else 1e-14)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_large_windows(mode):
     value = np.random.default_rng(0).normal(size=(2, 3, 17, 23))
@@ -132,6 +134,7 @@ def test_inputs_of_all_strides():
         np.testing.assert_allclose(mean, reference(given, 3, 1, 1, mean=True), atol=1e-6)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("static", [True, False])
 @pytest.mark.parametrize("keywords", [{}, {"stride": 1, "padding": 1}, {"stride": (2, 1), "ceil_mode": True}], ids=str)
 def test_gradients(keywords, static):
@@ -170,6 +173,7 @@ WINDOWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(["float16", "float32", "float64"], {"float32"}))
 def test_cotangents_with_ties_and_nan(dtype):
     """Whole numbers, so that equal shares of 1, 2, 4 or 12 are exact enough; one function for all windows."""

@@ -43,6 +43,7 @@ def with_nan(shape, dtype="float64"):
 # --- order, means, counts
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("dtype", REAL)
 @pytest.mark.parametrize("shape", [(1,), (4,), (5,), (2, 3), (3, 1, 4)])
 def test_medians_and_quantiles(shape, dtype):
@@ -393,6 +394,7 @@ def test_derivatives(k):
     assert_gradient(SMOOTH[k], sample((3, 4), seed=12), static=False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("part", range(3))
 def test_compiled(part):
     """A third of the functions and their derivatives in one function; each has an input of its own."""

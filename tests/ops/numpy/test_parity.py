@@ -113,6 +113,7 @@ REFUSED = {
 """A result, values that it refuses, values that it takes, and a part of the message."""
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_only_a_run_knows_is_refused_by_the_run(name):
     result, bad, good, message = REFUSED[name]
@@ -159,6 +160,7 @@ def test_bits_behind_the_last_are_0():
 # --- einsum
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spec, shapes", [
     ("ij,jk->ik", [(2, 1), (2, 3)]), ("ij,jk->ik", [(2, 2), (1, 3)]), ("i,i->", [(1,), (2,)]),
     ("bij,bjk->bik", [(1, 2, 1), (3, 2, 3)]), ("ijk,jk->i", [(2, 1, 3), (2, 1)]),

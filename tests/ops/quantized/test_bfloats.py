@@ -85,6 +85,7 @@ def test_long_sums_go_through_the_cache_in_parts():
     np.testing.assert_array_equal(ag.function([x, y], BfloatDot()(x, y))(a, b), by_definition(a, b))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("target", ["x86_64-linux-v2", "x86_64-linux-v3", "x86_64-linux-v4"])
 @pytest.mark.parametrize("low, high", [(-8, 8), (-63, -55)])
 def test_processors_without_the_instruction_have_the_same_bits(target, low, high):

@@ -104,6 +104,7 @@ def test_formats_round_variables_and_constants_alike(name):
 # --- values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", FORMATS)
 def test_layers_have_the_value_of_rounded_operands(net, name):
     _, y, value, exact = net
@@ -173,6 +174,7 @@ def test_epilogues_that_round_have_the_bits_of_separate_nodes(rows):
             assert_array_equal(found, expected)
 
 
+@pytest.mark.long
 def test_calls_that_add_clip_and_round_have_the_bits_of_separate_nodes():
     """Tiles of all kinds, sums in several passes, blocks that are no vectors, borders without windows; NaN and inf."""
     size = current().vector // 4
@@ -400,6 +402,7 @@ def test_few_rows_read_weights_of_16_bits_where_no_unit_multiplies_them():
 # --- layers that stay in float32
 
 
+@pytest.mark.long
 def test_layers_stay_in_float32_by_name_and_for_a_goal(net):
     _, y, value, exact = net
     named = ag.freeze(y, compute="bfloat16", keep=[0, "last"])

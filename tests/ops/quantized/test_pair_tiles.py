@@ -35,6 +35,7 @@ def numbers(*shape):
     return RNG.standard_normal(shape).astype("float32")
 
 
+@pytest.mark.few(1)
 @GCC
 @pytest.mark.parametrize("kind", ["emulated", pytest.param("real", marks=needs_tiles)])
 def test_tiles_have_the_bits_of_vectors(tmp_path, kind):

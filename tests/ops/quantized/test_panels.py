@@ -30,6 +30,7 @@ def test_panels_hold_every_number_once(rows, columns, lanes, vectors):
     assert np.array_equal(unpack_panels(panels, rows, columns, lanes, vectors), w)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(500, 100), (449, 70), (64, 300), (2000, 17), (100, 115), (90, 64)])
 def test_products_have_the_bits_of_products_that_pack_in_each_call(dtype, shape):

@@ -26,6 +26,7 @@ def net():
     return trained()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", mostly_long(SCHEMES, {*SCHEMES} & {"percentile"}))
 def test_accuracy_on_the_digits_stays_within_a_third_of_a_point(net, scheme):
     f = ag.quantize(net.logits, SAMPLES, scheme)

@@ -33,6 +33,7 @@ def form(request, tmp_path_factory):
     return Form(tmp_path_factory.mktemp("units"), *request.param)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [product, convolution])
 def test_kernels_by_tiles_equal_their_definition(form, kernel):
     rng = np.random.default_rng(5)
@@ -51,6 +52,7 @@ def by_both(make):
     return make(host()), make(VECTORS)
 
 
+@pytest.mark.few(1)
 @needs_tiles
 @pytest.mark.parametrize("second", BYTES)
 @pytest.mark.parametrize("first", BYTES)
@@ -75,6 +77,7 @@ LAYERS = (
 )  # fmt: skip
 
 
+@pytest.mark.few(4)
 @needs_tiles
 @pytest.mark.parametrize("dtype", BYTES)
 @pytest.mark.parametrize("layer", LAYERS, ids=str)

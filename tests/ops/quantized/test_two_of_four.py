@@ -112,6 +112,7 @@ def test_processors_without_the_instruction_stay_dense():
     assert "two_of_four" not in product_names(f)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("target", ["x86_64-linux-v2", "x86_64-linux-v3", "x86_64-linux-v4"])
 def test_every_width_of_vectors(target):
     """Without permutations of a whole vector, halves of blocks or single numbers are picked: the same sums."""

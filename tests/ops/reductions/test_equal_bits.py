@@ -93,6 +93,7 @@ def check(f, names: list[str], x: np.ndarray, y: np.ndarray, expected: list[np.n
 INEXACT = ["float16", "float32", "float64", "complex64", "complex128"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", mostly_long(INEXACT, {"float32", "complex128"}))
 def test_a_number_has_one_result_wherever_it_stands(dtype):
     names = ops_of(dtype, 1) + ops_of(dtype, 2)

@@ -44,6 +44,7 @@ def layouts(x):
     return x, np.asfortranarray(x), x[::-1, ::-1], gaps
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_kernel_gives_extremum_and_position(dtype):
     """A kernel for each axis and kind; each has an input of its own."""
@@ -136,6 +137,7 @@ def test_nothing_to_search_is_an_error(shape):
         ag.function([x], [x.argmax()])(values)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", mostly_long(["float32", "float64", "int16", "bool"], ("float32", "int16")))
 @pytest.mark.parametrize("shape", [(3_000_017,), (1200, 1501), (2, 1_500_001), (1, 2_000_003), (30, 40, 1501)])
 def test_positions_among_all_elements_are_found_in_parts(dtype, shape):

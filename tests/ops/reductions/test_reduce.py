@@ -183,6 +183,7 @@ def test_symbolic_shapes():
 # --- derivatives
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "ptp"])
 @pytest.mark.parametrize("axis", [None, 0, (0, 2), -1])
 def test_derivative_is_that_of_differences(name, axis):

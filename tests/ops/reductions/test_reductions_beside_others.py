@@ -78,6 +78,7 @@ def check(dtype: str, axis: int | None, widths: tuple[str, ...], names: tuple[st
                 assert alone[n](value[:rows]).tobytes() == expected[n][:rows].tobytes(), (n, "fewer rows", shape, seed)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype, width", [("float32", "float64"), ("float64", "float32")])
 def test_rows_beside_a_cast(dtype, width):
     check(dtype, 1, (width,), ("sum", "product", "exponentials", "logsumexp"), seed=0)

@@ -44,6 +44,7 @@ def softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("ndim", [2, 3])
 @pytest.mark.parametrize("dtype", FOLDS)
 def test_reductions_of_short_rows(dtype, ndim):
@@ -94,6 +95,7 @@ def test_passes_over_short_rows(dtype):
             np.testing.assert_allclose(logs, np.log(softmax(view)), close, 10 * close)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("ndim", [2, 3])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "bool", "uint64"])
 def test_positions_in_short_rows(dtype, ndim):

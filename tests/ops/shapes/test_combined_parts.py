@@ -31,6 +31,7 @@ def combined(x, y, key, name):
     return result
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "uint64", "bool", "complex64"])
 def test_values_are_those_of_ufunc_at(dtype):
     rng = np.random.default_rng(3)

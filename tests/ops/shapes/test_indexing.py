@@ -411,6 +411,7 @@ def test_take_along_axis(axis):
 # --- derivatives
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("static", [True, False])
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_derivatives(key, static):
@@ -421,6 +422,7 @@ def test_derivatives(key, static):
         assert_gradient(lambda v, w: T.inc_subtensor(v[key], w) ** 2, x, y, static=static)
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("static", [True, False])
 @pytest.mark.parametrize("key", [*BASIC, K[[0, 1], [1, 2]], K[:, [2, 0]]], ids=str)
 def test_derivatives_of_setting(key, static):

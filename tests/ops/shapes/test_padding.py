@@ -41,6 +41,7 @@ def like(x, width, mode, **options):
     assert_like_numpy(lambda v: T.pad(v, width, mode, **options), expected, x, rtol=ROUNDING.get(x.dtype.name, 0.0))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("mode", MODES)
 def test_modes_and_options(mode):
     for options in MODES[mode]:
@@ -71,6 +72,7 @@ def test_statistics_of_nothing():
     like(sample(4).astype("f4"), 1, "maximum", stat_length=np.array([1, 2]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", mostly_long([*MODES, "odd"], {"constant", "wrap", "maximum", "odd"}))
 def test_widths_of_the_run_gradients_examples_and_c(mode):
     name, options = ("reflect", {"reflect_type": "odd"}) if mode == "odd" else (mode, {})

@@ -113,6 +113,7 @@ KEYS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("mode", MODES)
 def test_derivatives_in_compiled_functions(mode, known):

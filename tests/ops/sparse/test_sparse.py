@@ -84,6 +84,7 @@ def symbolic(name, case, A, B, x, X):
     return case(A, B, x, X)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype, format, other", [("float64", "csr", "csc"), ("float32", "csc", "coo"),
                                                   ("int64", "coo", "csr"), ("complex128", "csr", "coo")])  # fmt: skip
 def test_values_are_scipys(dtype, format, other):

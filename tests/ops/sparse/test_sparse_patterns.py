@@ -57,6 +57,7 @@ def test_sorted_rows_are_united_without_repeated_places():
     assert (first.tolist(), second.tolist()) == ([0, 1, 3, 5], [1, 2, 4, 5, 6])
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("rows, inner, columns, most", SIZES[1:5])
 def test_elements_of_products_are_those_of_numpy(dtype, rows, inner, columns, most):
@@ -103,6 +104,7 @@ def test_coordinates_out_of_bounds_raise():
             f([1.0, 2.0], np.int32(rows), np.int32(columns), [1.0, 5.0, 7.0])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("formats", [("csr", "csr"), ("csc", "csr"), ("coo", "csc"), ("csc", "coo")])
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_derivatives_of_products_are_those_of_dense_ones(formats, dtype):

@@ -60,6 +60,7 @@ def test_repeated_elements_have_the_values_of_single_ones():
         assert whole.tobytes() == np.stack(single, axis=-1).tobytes(), name
 
 
+@pytest.mark.long
 def test_values_are_those_of_mpmath(compiled):
     wrong = {}
     for name in VALUES:
@@ -355,6 +356,7 @@ POLYNOMIALS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_hypergeometric_polynomials_end(name, mode):

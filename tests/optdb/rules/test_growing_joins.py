@@ -89,6 +89,7 @@ def test_lengths_that_disagree_are_an_error_still():
         f(two, two, one, two)
 
 
+@pytest.mark.long
 @settings(max_examples=5)
 @given(st.data())
 def test_any_joins(data):

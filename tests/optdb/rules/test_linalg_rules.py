@@ -49,6 +49,7 @@ def compare(graph, result, n, dtype):
     np.testing.assert_allclose(got, want, rtol=eps, atol=eps * scale, err_msg=f"{graph}\n{result}")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_values_stay(n, dtype):

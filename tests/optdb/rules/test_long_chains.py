@@ -139,6 +139,7 @@ def everything(step: Callable, links: int, folder) -> None:
     ag.function([x, s], ag.cond(s[0] > 0, y, s), mode=NUMPY)(VALUE, VALUE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(["mean", "softmax"], {"mean"}))
 def test_everything_that_can_be_done_with_a_chain_needs_no_recursion(name, tmp_path, capsys):
     without_recursion(lambda: everything(STEPS[name], 150, tmp_path))
@@ -182,6 +183,7 @@ def test_parts_of_a_cut_axis_are_as_long_as_the_axis_at_any_depth(name):
     assert dims_of(y) == dims_of(x)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", mostly_long(AS_LONG | OTHERS, {"rolled", "split", "padded", "tiled", "grown", "rows"}))
 def test_chains_of_joins_and_paddings_and_their_gradients(name):
     without_recursion(lambda: value_and_gradient((AS_LONG | OTHERS)[name], 60))

@@ -66,6 +66,7 @@ def optimized(graph, *query):
     return optimizer(*query)(graph)[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "query",
     [
@@ -92,6 +93,7 @@ def with_dtype(graph, dtype):
         return None
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float16", "float32", "complex64"])
 def test_rules_cope_with_other_dtypes(dtype):
     """No rule raises, and values stay, where the examples are given inputs of another dtype."""

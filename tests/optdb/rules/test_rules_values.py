@@ -27,7 +27,7 @@ from arignote.proving.agreement import ulps_between
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
 
-FIRINGS = 50
+FIRINGS = 20
 X, Y = T.matrix("X"), T.vector("Y")
 
 
