@@ -128,6 +128,8 @@ def test_the_check_sees_a_bad_beginning(tmp_path, monkeypatch):
 
 
 HOME_MADE_NAMES = re.compile(r"(?i)(?:^|_)(told|said|apart|turned|stretch(?:ed|es)?|mend(?:s|ed|ing)?)(?:_|$)")
+LIKELY = re.compile(r"(?i)told|said|apart|turned|stretch|mend")
+"""A part of each text that has a home-made name; to search for it takes a tenth of the time of finding names."""
 UNCHANGED: tuple[str, ...] = ()
 """Folders whose names are still to change."""
 NAMED = {".py", ".c", ".h"}
@@ -135,7 +137,9 @@ NAMED = {".py", ".c", ".h"}
 
 
 def names_in(path):
-    """The names of a file of Python or C, each once."""
+    """The names of a file of Python or C, each once; none if no name can be home-made, wherever it stands."""
+    if not LIKELY.search(path.read_text(encoding="utf-8")):
+        return set()
     if path.suffix != ".py":
         bare = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", path.read_text(encoding="utf-8"), flags=re.S)
         return set(re.findall(r"\b[A-Za-z_]\w*", bare))

@@ -99,7 +99,6 @@ def check(rng: np.random.Generator, dtype: str, shape: tuple[int, int]) -> None:
             assert np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes(), (number, x, a, b)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", rarely_long(DTYPES))
 def test_bits_of_numpy(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
