@@ -121,16 +121,17 @@ def operations_in(s: ir.Statement) -> list[ir.ScalarOp | ir.Const]:
     return [e for e in _with_parts(_expressions(s)) if isinstance(e, (ir.ScalarOp, ir.Const))]
 
 
-def _with_parts(exprs: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
-    """Yield the expressions and all inside them, each before its parts, from left to right."""
-    waiting = [*reversed(exprs)]
+def _with_parts(exprs: Sequence[ir.Expr]) -> list[ir.Expr]:
+    """Return the expressions and all inside them, each before its parts, from left to right."""
+    found, waiting = [], [*reversed(exprs)]
     while waiting:
         expr = waiting.pop()
-        yield expr
+        found.append(expr)
         if isinstance(expr, ir.ScalarOp):
             waiting.extend(expr.args[::-1])
         elif isinstance(expr, ir.Load):
             waiting.append(expr.index)
+    return found
 
 
 def names_in(*exprs: ir.Expr) -> list[str]:
