@@ -18,7 +18,7 @@ import isolation
 import numpy as np
 import pytest
 from compiled import check
-from draws import share_of_cases
+from draws import leave_few, share_of_cases
 from isolation import ProcessState
 
 import arignote as ag
@@ -210,3 +210,24 @@ def test_shares_divide_the_cases_of_long_tests():
     assert share_of_cases(many, "1/1") == many
     with pytest.raises(pytest.UsageError, match="expected K/N with K from 1 to N"):
         share_of_cases(many, "4/3")
+
+
+def test_a_few_cases_of_a_test_are_ordinary():
+    """They stand at equal distances; long cases stay long, and other tests as they are."""
+
+    class Item(SimpleNamespace):
+        def get_closest_marker(self, name):
+            return next((marker for marker in self.markers if marker.name == name), None)
+
+        def add_marker(self, name):
+            self.markers.append(getattr(pytest.mark, name).mark)
+
+    def item(name, *markers):
+        return Item(nodeid=name, markers=[marker.mark for marker in markers])
+
+    few = [item(f"test_a.py::test_few[{k}]", pytest.mark.few(3)) for k in range(8)]
+    one = [item("test_a.py::test_one", pytest.mark.few(2))]
+    rest = [item("test_a.py::test_other"), item("test_a.py::test_few[long]", pytest.mark.few(3), pytest.mark.long)]
+    leave_few([*few, *one, *rest])
+    ordinary = [case for case in [*few, *one, *rest] if case.get_closest_marker("long") is None]
+    assert ordinary == [few[0], few[2], few[5], *one, rest[0]]
