@@ -27,7 +27,7 @@ from arignote.proving.agreement import ulps_between
 
 pytestmark = pytest.mark.usefixtures("on_wide_target")
 
-FIRINGS = 20
+FIRINGS = 50
 X, Y = T.matrix("X"), T.vector("Y")
 
 
