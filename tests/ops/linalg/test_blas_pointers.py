@@ -334,7 +334,7 @@ def before_a_guard(array):
 @pytest.mark.parametrize("trans_a", [0, 1])
 @pytest.mark.parametrize("trans_b", [0, 1])
 def test_products_read_nothing_behind_their_operands(products, trans_a, trans_b):
-    for m, k, n in ((13, 40, 29), (7, 65, 50), (33, 31, 7)):
+    for m, k, n in ((13, 40, 29), (7, 65, 50), (33, 31, 7), (7, 31, 700)):  # the last one in packed rows
         a = before_a_guard(numbers((k, m) if trans_a else (m, k), products.dtype, 1))
         b = before_a_guard(numbers((n, k) if trans_b else (k, n), products.dtype, 2))
         c = before_a_guard(np.zeros((m, n), products.dtype))
