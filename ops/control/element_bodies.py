@@ -3,6 +3,7 @@
     a state that is an array     read and written by integers and slices, handed to inner loops
     a choice                     of branches that do the same: an array that one of them writes is a result of both
     a value of a step            a scalar, a vector or a part of an array, stored before a write changes what it shows
+    a short vector               kept in memory of its own, read and written like a state; a state may become its copy
     everything else              scalars, parts of arrays, vectors that are computed where their elements are read
 
 Such a body can run on one array for each array state if every reader of a value comes before the write that changes it.
@@ -10,7 +11,7 @@ Such a body can run on one array for each array state if every reader of a value
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -28,10 +29,11 @@ from ..reductions.unbroadcasting import SumTo
 from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
-from ..shapes.lengths import ShapeI
+from ..shapes.lengths import MakeVector, ShapeI
 from ..shapes.shape import DimShuffle
 from .cond import Cond
 from .scan_ops import Scan
+from .short_vectors import is_kept, short_vectors
 
 
 def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
@@ -46,6 +48,29 @@ def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
     return tuple(found)
 
 
+class Places(NamedTuple):
+    """How a body runs in place: its nodes in order, and what is stored or copied on the way."""
+
+    order: tuple[Apply, ...]
+    held: frozenset[Apply]
+    """Reads of vectors that are stored when they run: a write that their readers depend on changes them."""
+    copied: frozenset[tuple[Apply, int]]
+    """Nodes and the numbers of inputs, short vectors, that they write to a copy of."""
+
+
+class _Numbers(NamedTuple):
+    """The same by positions in a graph, which equal graphs share."""
+
+    order: tuple[int, ...]
+    held: tuple[int, ...]
+    copied: tuple[tuple[int, int], ...]
+
+    def of(self, graph: FunctionGraph) -> Places:
+        nodes = graph.order
+        copied = frozenset((nodes[k], number) for k, number in self.copied)
+        return Places(tuple(nodes[k] for k in self.order), frozenset(nodes[k] for k in self.held), copied)
+
+
 def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
     """Return the nodes of a loop's body in an order that lets its array states be written in place.
 
@@ -53,55 +78,65 @@ def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
     value until its last reader.  Whole vectors, the same in each step, are left to kernels of their own, which threads
     share.  Arrays that are values of a step are stored right behind the nodes that `stored_after` names.
     """
-    found = _places_in_order(op)
-    return None if found is None else tuple(op.graph.order[k] for k in found[0])
+    found = places(op)
+    return None if found is None else found.order
 
 
-def held_parts(op: Scan) -> frozenset[Apply]:
-    """Return the reads of vectors that are stored when they run: a write that their readers depend on changes them."""
+def places(op: Scan) -> Places | None:
+    """Return how the body of a loop runs in place; None if it does not."""
     found = _places_in_order(op)
-    return frozenset() if found is None else frozenset(op.graph.order[k] for k in found[1])
+    return None if found is None else found.of(op.graph)
 
 
 @lru_cache(maxsize=256)
-def _places_in_order(op: Scan) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return order and held parts as positions in the graph, which equal loops share."""
+def _places_in_order(op: Scan) -> _Numbers | None:
     body, count = op.graph, len(op.traced)
-    if any(t and i.ndim for t, i in zip(op.traced, body.inputs[op.states], strict=True)):
+    states, outputs = body.inputs[op.states], body.outputs
+    if any(t and i.ndim for t, i in zip(op.traced, states, strict=True)):
         return None
-    if any(_is_the_same(o, op) for o in body.outputs[op.values]):
+    if any(_is_the_same(o, op) for o in outputs[op.values]):
         return None
-    if op.until and (any(op.traced) or len(body.outputs) > count + 1):
+    if op.until and (any(op.traced) or len(outputs) > count + 1):
         return None
-    versions = _Versions(body, body.inputs[op.states])
-    if not all(map(versions.take, body.order)) or versions.has_vectors > versions.has_places:
-        return None
-    for state, new in zip(body.inputs[op.states], body.outputs, strict=False):
-        if versions.store_of(new) is not state if state.ndim else False:
+    becomes = [(bare(new), state) for state, new in zip(states, outputs, strict=False) if state.ndim == 1]
+    renewed = dict(reversed(becomes))
+    kept = [*outputs[:count], *(o for o in outputs[count:] if not o.ndim)]
+    for copies in (False, True):
+        versions = _Versions(body, states, renewed, copies)
+        if not all(map(versions.take, body.order)) or versions.has_vectors > versions.has_places:
             return None
-    return _ordered_in_place(versions, body, [*body.outputs[:count], *(o for o in body.outputs[count:] if not o.ndim)])
+        for state, new in zip(states, outputs, strict=False):
+            if state.ndim and versions.store_of(new) is not state and not is_kept(new):
+                return None
+        found = _ordered_in_place(versions, body, kept)
+        if found is not None:
+            return found
+    return None
 
 
-def _ordered_in_place(
-    versions: _Versions, graph: FunctionGraph, kept: Sequence[Variable]
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the positions of nodes in an order that keeps every value until its last reader, and of held parts."""
+def _ordered_in_place(versions: _Versions, graph: FunctionGraph, kept: Sequence[Variable]) -> _Numbers | None:
+    """Return an order of the nodes that keeps every value until its last reader, and what is held for it."""
     place = {node: k for k, node in enumerate(graph.order)}
     for reads in (versions.late_reads, versions.changing_reads):
         held = reads()
-        found = versions.with_held(held).order(kept)
-        if found is not None:
-            return tuple(place[node] for node in found), tuple(place[node] for node in held)
+        found = versions.with_held(held)
+        order = found.order(kept)
+        if order is not None:
+            copied = tuple((place[node], number) for node, number in found.copied)
+            return _Numbers(tuple(place[node] for node in order), tuple(place[node] for node in held), copied)
     return None
 
 
 class Branch(NamedTuple):
-    """A branch that runs in place: its nodes in order, the held parts among them, and the input of each result."""
+    """A branch that runs in place."""
 
-    order: tuple[Apply, ...]
-    held: frozenset[Apply]
+    places: Places
     stores: tuple[int | None, ...]
-    """For each output that is an array the number of the input that becomes it; None for scalars."""
+    """For each output the number of the input whose memory it stands in; None for scalars and short vectors."""
+    written: frozenset[int]
+    """Outputs that are inputs after writes."""
+    renewed: frozenset[int]
+    """Outputs that stand in the memory of an input which may be shorter or longer: a state that becomes another vector."""
     has_vectors: bool
     has_places: bool
 
@@ -109,28 +144,43 @@ class Branch(NamedTuple):
 def in_place_branch(graph: FunctionGraph) -> Branch | None:
     """Return how a branch runs in a loop over elements, on one array for each array that it changes.
 
-    None for a branch with another result than scalars and such arrays.
+    None for a branch with another result than scalars, short vectors and such arrays.
     """
     found = _branch_in_order(graph)
-    if found is None:
-        return None
-    order, held, *rest = found
-    nodes = graph.order
-    return Branch(tuple(nodes[k] for k in order), frozenset(nodes[k] for k in held), *rest)
+    return None if found is None else Branch(found[0].of(graph), *found[1:])
 
 
 @lru_cache(maxsize=256)
-def _branch_in_order(graph: FunctionGraph) -> tuple[tuple[int, ...], tuple[int, ...], Any, bool, bool] | None:
-    """Return order and held parts as positions in the graph, which equal branches share."""
-    versions = _Versions(graph, graph.inputs)
-    if not all(map(versions.take, graph.order)):
-        return None
-    stores = [versions.store_of(o) if o.ndim else None for o in graph.outputs]
-    if any(o.ndim and s is None for o, s in zip(graph.outputs, stores, strict=True)):
-        return None
-    numbers = tuple(None if s is None else graph.inputs.index(s) for s in stores)
-    found = _ordered_in_place(versions, graph, graph.outputs)
-    return None if found is None else (*found, numbers, versions.has_vectors, versions.has_places)
+def _branch_in_order(graph: FunctionGraph) -> Any:
+    """Return the fields of a branch by positions in the graph, which equal branches share."""
+    outputs = graph.outputs
+    for copies in (False, True):
+        versions = _Versions(graph, graph.inputs, {bare(o): None for o in outputs if o.ndim == 1}, copies)
+        if not all(map(versions.take, graph.order)):
+            return None
+        stores = [versions.store_of(o) if o.ndim else None for o in outputs]
+        numbers = tuple(graph.inputs.index(s) if s in graph.inputs else None for s in stores)
+        if any(o.ndim and n is None and not is_kept(o) for o, n in zip(outputs, numbers, strict=True)):
+            return None
+        if not versions.changed <= {*stores}:
+            continue  # an input is written that is no result
+        found = _ordered_in_place(versions, graph, outputs)
+        if found is not None:
+            written = frozenset(k for k, n in enumerate(numbers) if n is not None and bare(outputs[k]) is not stores[k])
+            renewed = frozenset(k for k, o in enumerate(outputs) if bare(o) in versions.renewals)
+            return found, numbers, written, renewed, versions.has_vectors, versions.has_places
+    return None
+
+
+def joined_in(op: Cond, node: Apply, output: int) -> int | None:
+    """Return the number of the input whose memory a choice of arrays stands in; None for memory of its own.
+
+    A branch that has another array copies it there.
+    """
+    one, other = (found.stores[output] for found in map(in_place_branch, op.branches) if found is not None)
+    if one == other or is_kept(node.outputs[output]):
+        return one if one == other else None
+    return other if is_kept(op.then.outputs[output]) else one
 
 
 def stored_after(op: Scan) -> dict[Apply | None, list[int]]:
@@ -159,9 +209,22 @@ def counts_by_one(node: Apply) -> bool:
 class _Versions:
     """The arrays of a body: the state that each is a later version of, who reads it and which node changes it."""
 
-    def __init__(self, graph: FunctionGraph, states: tuple[Variable, ...], held: Sequence[Apply] = ()) -> None:
-        """`held`: reads of vectors that are stored, so that later writes change nothing."""
+    def __init__(
+        self, graph: FunctionGraph, states: tuple[Variable, ...], renewed: Mapping[Variable, Variable | None],
+        copies: bool = False, held: Sequence[Apply] = (),
+    ) -> None:  # fmt: skip
+        """`renewed`: the next values of states that may be other vectors, with the states; None: any.
+
+        `copies`: whether short vectors are copied before each write.  `held`: reads of vectors that are stored, so that
+        later writes change nothing.
+        """
         self._graph, self._states, self._held = graph, states, frozenset(held)
+        self._renewed, self._copies = renewed, copies
+        self._short = short_vectors(graph, states)
+        self.copied: list[tuple[Apply, int]] = []
+        """Nodes and the numbers of inputs that they write to a copy of."""
+        self.renewals: set[Variable] = set()
+        """Choices between a state and another vector, which one branch copies to the memory of the state."""
         self._stores = {s: s for s in states if s.ndim}
         """The state of each version."""
         self._same: dict[Variable, Variable] = {}
@@ -180,6 +243,11 @@ class _Versions:
     def store_of(self, v: Variable) -> Variable | None:
         return self._stores.get(self._same.get(v, v))
 
+    @property
+    def changed(self) -> set[Variable]:
+        """Return the states that are written."""
+        return {store for v in self._writers if (store := self.store_of(v)) in self._states}  # type: ignore[misc]
+
     def _shown(self, v: Variable) -> tuple[Variable, ...]:
         v = self._same.get(v, v)
         return self._sources.get(v, (v,))
@@ -193,6 +261,8 @@ class _Versions:
             return self._computed.isdisjoint(vectors)
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
+        if isinstance(op, Subtensor) and op.spec == ("i",) and not self._computed.isdisjoint(vectors):
+            return True
         if isinstance(op, _OF_ARRAYS) and not self._computed.isdisjoint(
             vectors[:1] if isinstance(op, _OF_VECTORS) else vectors
         ):
@@ -232,27 +302,29 @@ class _Versions:
 
     def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
         """Note a node that computes elements of vectors, if it has any."""
-        self.has_vectors = self.has_vectors or bool(operands)
+        self.has_vectors = self.has_vectors or not self._short.issuperset(operands)
         sources = tuple(dict.fromkeys(version for i in operands for version in self._shown(i)))
         for o in node.outputs:
-            if o.ndim:
+            if is_kept(o):
+                self._stores[o] = o
+            elif o.ndim:
                 self._sources[o] = sources
                 self._computed.add(o)
-        return bool(operands) or isinstance(node.op, DimShuffle) or not any(o.ndim for o in node.outputs)
+        return bool(operands) or isinstance(node.op, (DimShuffle, MakeVector)) or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
         x, _, *indices = node.inputs
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
-        self.has_vectors = self.has_vectors or rank > 0
+        self.has_vectors = self.has_vectors or (rank > 0 and x not in self._short)
         self.has_places = self.has_places or _moves(indices)
-        return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node)
+        return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node, 0)
 
     def _scattered(self, node: Apply) -> bool:
         """Note a write at a vector of positions, of a value that does not depend on what is written."""
         x, *others = node.inputs
         self.has_vectors = True
         whole = self._same.get(x, x)
-        return not any(whole in self._shown(i) for i in others if i.ndim) and self._write(x, node.out, node)
+        return not any(whole in self._shown(i) for i in others if i.ndim) and self._write(x, node.out, node, 0)
 
     def _gathers(self, op: Pipeline, node: Apply) -> bool:
         """Return whether all stages compute vectors, some of elements of arrays."""
@@ -268,21 +340,42 @@ class _Versions:
         _, _, firsts, _ = op.parts(node)
         if any(op.traced) or len(node.outputs) > len(firsts):
             return False
-        arrays = [(first, new) for first, new in zip(firsts, node.outputs, strict=True) if first.ndim]
-        return all(self._write(first, new, node) for first, new in arrays)
+        pairs = enumerate(zip(firsts, node.outputs, strict=True), 1 + op.states.start)
+        return all(self._write(first, new, node, k) for k, (first, new) in pairs if first.ndim)
 
     def _choice(self, op: Cond, node: Apply) -> bool:
         """Note the arrays that the branches of a choice write; its results are their next versions."""
-        branches = [in_place_branch(graph) for graph in op.branches]
-        if None in branches or branches[0].stores != branches[1].stores:  # type: ignore[union-attr]
+        branches = [found for found in map(in_place_branch, op.branches) if found is not None]
+        if len(branches) < len(op.branches):
             return False
-        self.has_vectors = self.has_vectors or any(b.has_vectors for b in branches if b is not None)
-        self.has_places = self.has_places or any(b.has_places for b in branches if b is not None)
-        pairs = zip(branches[0].stores, node.outputs, strict=True)  # type: ignore[union-attr]
-        return all(self._write(node.inputs[1 + k], new, node) for k, new in pairs if k is not None)
+        self.has_vectors = self.has_vectors or any(b.has_vectors for b in branches)
+        self.has_places = self.has_places or any(b.has_places for b in branches)
+        return all(self._joined(op, node, k, branches) for k, new in enumerate(node.outputs) if new.ndim)
 
-    def _write(self, old: Variable, new: Variable, node: Apply) -> bool:
+    def _joined(self, op: Cond, node: Apply, output: int, branches: Sequence[Branch]) -> bool:
+        """Note a choice of arrays: where one branch writes it, the other one has it, or a copy in memory of its own."""
+        new, place = node.outputs[output], joined_in(op, node, output)
+        written = [branch for branch in branches if output in branch.written]
+        if place is None:
+            self._stores[new] = new
+            return not written and is_kept(new)
+        renewed = any(output in branch.renewed for branch in branches)
+        if renewed or any(branch.stores[output] != place for branch in branches):
+            if any(branch.stores[output] != place for branch in written):
+                return False
+            state = self._renewed.get(new, new)
+            if state is new or state not in (None, self.store_of(node.inputs[1 + place])):
+                return False
+            self.renewals.add(new)
+        return self._write(node.inputs[1 + place], new, node)
+
+    def _write(self, old: Variable, new: Variable, node: Apply, number: int | None = None) -> bool:
+        """Note a write; `number`: the input that is written, of which a copy may be."""
         state, old = self.store_of(old), self._same.get(old, old)
+        if number is not None and is_kept(old) and is_kept(new) and (state is None or self._copies):
+            self.copied.append((node, number))
+            self._stores[new] = new
+            return True
         if state is None or old in self._writers:
             return False
         if isinstance(unmarked(node.op), (Scan, Cond)) and sum(old in self._shown(i) for i in node.inputs) > 1:
@@ -293,7 +386,7 @@ class _Versions:
 
     def with_held(self, held: Sequence[Apply]) -> _Versions:
         """Return the same with these reads of vectors held."""
-        found = _Versions(self._graph, self._states, held)
+        found = _Versions(self._graph, self._states, self._renewed, self._copies, held)
         for node in self._graph.order:
             found.take(node)
         return found
@@ -401,6 +494,8 @@ def _is_of_vectors(node: Apply) -> bool:
         return ranks == {1} and node.out.dtype in _ADDED
     if isinstance(op, Reduce):
         return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
+    if isinstance(op, MakeVector):
+        return is_kept(node.out)
     return isinstance(op, Pointwise) and node.out.ndim <= 1
 
 

@@ -19,8 +19,9 @@ from typing import Any
 from ....graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_choices
 from ....ops.control.cond import Cond
-from ....ops.control.element_bodies import held_parts, in_place_branch, in_place_order, nodes_within, stored_after
+from ....ops.control.element_bodies import Places, in_place_branch, joined_in, nodes_within, places, stored_after
 from ....ops.control.scan_ops import Scan
+from ....ops.control.short_vectors import is_kept
 from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
 from ....ops.lowered.assumed import AssumeEqual, bare
@@ -31,7 +32,7 @@ from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
-from ....ops.shapes.lengths import ShapeI
+from ....ops.shapes.lengths import MakeVector, ShapeI
 from ....ops.shapes.shape import DimShuffle
 from ....record import record
 from ....record.quoting import c_comment
@@ -122,6 +123,10 @@ class _Writer(Vectors):
     def __init__(self, places: Mapping[Apply, int], scratch: Mapping[Scratch, str]) -> None:
         super().__init__()
         self._places = places
+        self._loop_place = -1
+        """The number of the loop around; -1 for the loop of the kernel."""
+        self._renewed: Mapping[Variable, int] = {}
+        """The next values of the states of the loop around that are vectors, with the numbers of the states."""
         self.scratch.update(scratch)
         self._flags: set[str] = set()
 
@@ -162,24 +167,25 @@ class _Writer(Vectors):
         return self._computed(ir.Load(dtype, name, ir.ZERO))
 
     def graph(
-        self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value], held: Set[Apply] = frozenset(),
+        self, graph: FunctionGraph, found: Places, given: Sequence[Value],
         store: Callable[[Apply | None, Mapping[Variable, Value]], None] = lambda node, values: None,
     ) -> dict[Variable, Value]:  # fmt: skip
-        """Write the nodes of a body; return the values of its variables.
-
-        `held`: reads of vectors that are stored.  `store` is called behind each node.
-        """
+        """Write the nodes of a body; return the values of its variables.  `store` is called behind each node."""
         values: dict[Variable, Value] = dict(zip(graph.inputs, given, strict=True))
         store(None, values)
-        writes = writes_of_choices(graph, order)
+        writes = writes_of_choices(graph, found.order)
         chosen = {w.node for own in writes.values() for side in own.sides for w in side}
-        for node in order:
+        for node in found.order:
             if node in chosen:
                 values[node.out] = values[node.inputs[0]]
                 continue
             outer, self._place = self._place, self._places[node]
-            self._node(node, values, writes.get(node, ChosenWrites()))
-            part = values[node.outputs[0]] if node in held else None
+            given = [self._value(v, values) for v in node.inputs]
+            for k, value in enumerate(given):
+                if (node, k) in found.copied:
+                    given[k] = self.kept(value, node.inputs[k].type)
+            self._node(node, given, values, writes.get(node, ChosenWrites()))
+            part = values[node.outputs[0]] if node in found.held else None
             if isinstance(part, View):
                 values[node.out] = self.stored(part, (part.array, self._place), part.dtype)
             store(node, values)
@@ -192,14 +198,13 @@ class _Writer(Vectors):
         assert isinstance(v, Constant)
         return ir.Const(v.dtype, v.data.item())
 
-    def _node(self, node: Apply, values: dict[Variable, Value], writes: ChosenWrites) -> None:
+    def _node(self, node: Apply, given: list[Any], values: dict[Variable, Value], writes: ChosenWrites) -> None:
         op = unmarked(node.op)
-        given = [self._value(v, values) for v in node.inputs]
         found: list[Any]
         if isinstance(op, Scan):
             found = self.loop(op, given[0], given[1:], node)
         elif isinstance(op, Cond):
-            found = self._choice(op, given, writes, values)
+            found = self._choice(op, node, given, writes, values)
         elif isinstance(op, (Fused, Pipeline)):
             found = self._group(op.graph, given, given)
         elif isinstance(op, Subtensor):
@@ -220,9 +225,12 @@ class _Writer(Vectors):
             found = [given[0].lengths[op.axis]]
         elif isinstance(op, Arange):
             found = [self._range(given[0], given[1])]
+        elif isinstance(op, MakeVector):
+            found = [self.made(node.out.dtype, given)]
         else:
             found = [self._computed_by(node.with_op(op), given, given)]
-        values.update(zip(node.outputs, found, strict=True))
+        for v, value in zip(node.outputs, found, strict=True):
+            values[v] = self.kept(value, v.type) if is_kept(v) and isinstance(value, Elements) else value
 
     def _range(self, start: ir.Expr, stop: ir.Expr) -> View:
         """Return the integers from `start` up to `stop`."""
@@ -257,7 +265,9 @@ class _Writer(Vectors):
             return self.summed_to(node, *given)
         return self.elementwise(node, given, shapes)
 
-    def _read(self, op: Subtensor, x: View, indices: Sequence[ir.Expr]) -> Value:
+    def _read(self, op: Subtensor, x: View | Elements, indices: Sequence[ir.Expr]) -> Value:
+        if isinstance(x, Elements):
+            return self.element_of(x, self._position(indices[0], x.length, 0))
         part = self.part(x, op.spec, indices)
         if part.lengths:
             return replace(part, first=self._named(part.first))
@@ -267,7 +277,7 @@ class _Writer(Vectors):
 
     # --- choices
     def _choice(
-        self, op: Cond, given: Sequence[Any], writes: ChosenWrites, values: Mapping[Variable, Value]
+        self, op: Cond, node: Apply, given: Sequence[Any], writes: ChosenWrites, values: Mapping[Variable, Value]
     ) -> list[Any]:
         """Write a choice with the writes of its branches; return its results, None for those that they alone read."""
         condition, *operands = given
@@ -275,30 +285,57 @@ class _Writer(Vectors):
             None if k in writes.held or o.ndim else ir.Local(o.dtype, self.name("w"))
             for k, o in enumerate(op.then.outputs)
         ]
-        branches = [in_place_branch(graph) for graph in op.branches]
         for name in filter(None, names):
             self.add(ir.Declare(name.name, name.dtype))
             self._defined[name.name] = self.depth, None
+        joined = [joined_in(op, node, k) if o.ndim else None for k, o in enumerate(node.outputs)]
+        results = [
+            name if not o.ndim else self.memory(o.type) if place is None else operands[place]
+            for name, place, o in zip(names, joined, node.outputs, strict=True)
+        ]
         bodies, signs = [], []
-        for graph, branch, own in zip(op.branches, branches, writes.sides, strict=True):
+        for graph, own in zip(op.branches, writes.sides, strict=True):
+            branch = in_place_branch(graph)
             assert branch is not None
             self.open()
             wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None or o.ndim]
             needed = set(toposort(wanted, stop_at=graph.inputs))
-            inside = self.graph(graph, [node for node in branch.order if node in needed], operands, branch.held)
+            order = tuple(inner for inner in branch.places.order if inner in needed)
+            outer, renewed = self._renewed, {v: self._renewed.get(o) for v, o in zip(graph.outputs, node.outputs)}
+            self._renewed = {v: number for v, number in renewed.items() if number is not None}
+            inside = self.graph(graph, branch.places._replace(order=order), operands)
+            self._renewed = outer
             self._write_chosen(own, graph, inside, values)
             pairs = zip(names, graph.outputs, strict=True)
             ends = {name: self._value(o, inside) for name, o in pairs if name is not None}
             for name, value in ends.items():
                 self.add(ir.Assign(name.name, value))
+            arrays = zip(results, graph.outputs, node.outputs, strict=True)
+            self._renew([(to, o, self._value(o, inside), outer.get(new)) for to, o, new in arrays if o.ndim])
             signs.append([self.is_not_negative(value) for value in ends.values()])
             bodies.append(self.close())
         self.add(ir.If(condition, bodies[0], bodies[1]))
         for name, one, other in zip(ends, *signs, strict=True):
             if one and other:
                 self._counts_from_front(name)
-        stores = branches[0].stores  # type: ignore[union-attr]
-        return [name if k is None else operands[k] for name, k in zip(names, stores, strict=True)]
+        return results
+
+    def _renew(self, some: Sequence[tuple[View, Variable, View, int | None]]) -> None:
+        """Copy short vectors to others, all at once.
+
+        `some`: where each goes, the vector and its value, and the number of the state that it becomes, for a message.
+        """
+        copied = [row for row in some if not row[2].is_same(row[0])]
+        for to, _, value, number in copied:
+            if to.lengths != value.lengths:
+                outer, self._place = self._place, self._loop_place
+                detail = (ir.number(-1 if number is None else number), self._loops[-1].index, ir.ONE)
+                differ = ir.ScalarOp("ne", "bool", (to.lengths[0], value.lengths[0]))
+                self._fail_if(differ, Status.CHANGED, *detail, *to.lengths, *value.lengths)
+                self._place = outer
+        elements = [self.elements_of(value, v.type.shape[0]) for _, v, value, _ in copied]
+        for (to, *_), own in zip(copied, elements, strict=True):
+            self.store_elements(to, own)
 
     def _write_chosen(
         self, writes: Sequence[ChosenWrite], graph: FunctionGraph, inside: Mapping[Variable, Value],
@@ -343,7 +380,7 @@ class _Writer(Vectors):
         around = Steps(t, steps, self.depth)
         is_short = isinstance(steps, ir.Const) and steps.value.real <= SHORT
         self._loops.append(replace(around, depth=-1) if is_short else around)
-        self._step(op, t, given, states, ended, targets)
+        self._step(op, t, given, states, ended, targets, -1 if node is None else self._places[node])
         self._loops.pop()
         body = self.close()
         self._defined.update((name, (self.depth, None)) for name in numbers)
@@ -375,19 +412,22 @@ class _Writer(Vectors):
 
     def _step(
         self, op: Scan, t: ir.Local, given: Sequence[Any], states: Sequence[Any], ended: ir.Local | None,
-        targets: Sequence[View],
+        targets: Sequence[View], place: int,
     ) -> None:  # fmt: skip
-        """Write one step."""
+        """Write one step.  `place`: the number of the loop, for messages."""
         rows = [self._row(s, t) for s in given[: op.sequences]]
-        order = in_place_order(op)
-        assert order is not None
+        found = places(op)
+        assert found is not None
         arrays = stored_after(op) if targets else {}
+        outer = self._renewed, self._loop_place
+        vectors = [(o, k) for k, o in enumerate(op.graph.outputs[: len(states)]) if o.ndim == 1]
+        self._renewed, self._loop_place = dict(vectors), place
 
         def store(node: Apply | None, known: Mapping[Variable, Value]) -> None:
             for k in arrays.get(node, ()):
                 self._store_array(k, known[bare(op.graph.outputs[k])], targets[k], t)
 
-        values = self.graph(op.graph, order, [*rows, *states, *given[op.states.stop :]], held_parts(op), store)
+        values = self.graph(op.graph, found, [*rows, *states, *given[op.states.stop :]], store)
         new = [self._value(o, values) for o in op.graph.outputs]
         for k, target in enumerate(targets):
             if (k >= len(states) or op.traced[k]) and len(target.lengths) == 1:
@@ -395,8 +435,10 @@ class _Writer(Vectors):
         held = {s.name for s in states if isinstance(s, ir.Local)}
         changed = [(s, v) for s, v in zip(states, new, strict=False) if isinstance(s, ir.Local) and v != s]
         kept = [(s, self._computed(v) if isinstance(v, ir.Local) and v.name in held else v) for s, v in changed]
+        self._renew([(states[k], o, new[k], k) for o, k in vectors])
         for state, value in kept:
             self.add(ir.Assign(state.name, value))
+        self._renewed, self._loop_place = outer
         if ended is not None:
             self.add(ir.If(new[-1], (ir.Assign(ended.name, ir.Const("bool", True)), ir.Break())))
 
@@ -409,7 +451,9 @@ class _Writer(Vectors):
         differ = [ir.ScalarOp("ne", "bool", pair) for pair in pairs if pair[0] != pair[1]]
         if differ:
             lengths = (*row.lengths, *value.lengths)
+            outer, self._place = self._place, self._loop_place
             self._fail_if(ir.some(differ), Status.CHANGED, ir.number(number), t, ir.number(len(pairs)), *lengths)
+            self._place = outer
         self.copied(value, row)
 
     def _row(self, sequence: View, t: ir.Local) -> Value:

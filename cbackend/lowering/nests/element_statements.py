@@ -43,6 +43,10 @@ class View:
         axes = tuple((axis, ir.ZERO, 1) for axis in range(len(lengths)))
         return cls(array, dtype, ir.ZERO, lengths, strides, axes)
 
+    def is_same(self, other: View) -> bool:
+        """Whether the elements of two vectors are certainly the same ones."""
+        return (self.array, self.first, self.strides) == (other.array, other.first, other.strides)
+
 
 @dataclass
 class _Block:

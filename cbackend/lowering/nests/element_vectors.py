@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ....graph import Apply
+from ....graph import Apply, TensorType
+from ....ops.control.short_vectors import LONGEST
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
 from ....ops.shapes.indexing import IncSubtensor
 from ...ir import loops as ir
 from ...ir.kernel import Status
 from ...ir.walk import all_statements
-from ..accumulate import recipe
+from ..accumulate import Recipe, recipe
 from .element_statements import Statements, View
 
 _ANYWHERE = -1
@@ -92,6 +93,10 @@ class Vectors(Statements):
 
         return Elements(node.outputs[0].dtype, length, leaves, at)
 
+    def made(self, dtype: str, values: Sequence[ir.Expr]) -> Elements:
+        """Return numbers as a vector."""
+        return Elements(dtype, ir.number(len(values)), (), lambda index, even: values[int(index.value.real)])  # type: ignore[union-attr]
+
     def of_one(self, value: ir.Expr, dtype: str) -> Elements:
         """Return a number as a vector of one element."""
         return Elements(dtype, ir.ONE, (), lambda index, even: value)
@@ -110,6 +115,41 @@ class Vectors(Statements):
 
         anywhere = View(x.array, x.dtype, x.first, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),))
         return Elements(x.dtype, length, (anywhere, *leaves_of(places)), at)
+
+    # --- short vectors
+    def memory(self, kind: TensorType) -> View:
+        """Declare a short vector of this type."""
+        (length,) = kind.shape
+        assert length is not None
+        name = self.name("k")
+        self.add(ir.Declare(name, kind.dtype, max(length, 1)))
+        return View.whole(name, kind.dtype, (ir.number(length),), (ir.ONE,))
+
+    def kept(self, value: Value, kind: TensorType) -> View:
+        """Return a short vector after it is stored in memory of its own, where it can be written."""
+        found = self.memory(kind)
+        self.store_elements(found, self.elements_of(value, kind.shape[0]))
+        return found
+
+    def elements_of(self, value: Value, length: int | None) -> list[ir.Expr]:
+        """Return the elements of a short vector."""
+        assert length is not None
+        return [self._let_all(self.element_of(value, ir.number(k), ir.number(length))) for k in range(length)]
+
+    def element_of(self, value: Value, index: ir.Expr, length: ir.Expr | None = None) -> ir.Expr:
+        """Return the element of a vector at an index; parts that it is computed from may be broadcast."""
+        length = value.lengths[0] if length is None else length  # type: ignore[union-attr]
+        even = isinstance(value, View) or all(leaf.lengths[0] == length for leaf in leaves_of(value))
+        return self.element(value, index, even)
+
+    def store_elements(self, target: View, elements: Sequence[ir.Expr]) -> None:
+        """Write the elements of a short vector.  Those of one in memory of its own are known behind it."""
+        self._epochs[target.array] += 1
+        for k, element in enumerate(elements):
+            at = ir.plus(target.first, ir.times(ir.number(k), target.strides[0]))
+            self.add(ir.Store(target.array, at, self.cast(element, target.dtype)))
+            if not isinstance(element, ir.Const):
+                self._blocks[-1].known[target.array, self._epochs[target.array], at] = element
 
     def element(self, value: Value, index: ir.Expr, even: bool = True) -> ir.Expr:
         """Return the element of a vector at an index; a number is its own."""
@@ -131,8 +171,13 @@ class Vectors(Statements):
 
     def _joint(self, lengths: Sequence[ir.Expr], shapes: Sequence[Any]) -> ir.Expr:
         """Return the length of vectors together, after its check."""
-        joint, *others = [n for n in dict.fromkeys(lengths) if n != ir.ONE] or [ir.ONE]
+        distinct = [n for n in dict.fromkeys(lengths) if n != ir.ONE] or [ir.ONE]
+        joint, *others = sorted(distinct, key=lambda n: not isinstance(n, ir.Const))
         for length in others:
+            if isinstance(joint, ir.Const):
+                differ = ir.every([_differ(length, joint), _differ(length, ir.ONE)])
+                self._disagree_if(differ, joint, length, shapes)
+                continue
             differ = ir.every([_differ(length, joint), _differ(length, ir.ONE), _differ(joint, ir.ONE)])
             self._disagree_if(differ, joint, length, shapes)
             joint = self.let(ir.ScalarOp("switch", "int64", (ir.equal(joint, ir.ONE), length, joint)))
@@ -150,6 +195,11 @@ class Vectors(Statements):
     ) -> None:  # fmt: skip
         """Write a loop over the positions of a vector; a second one if operands may be broadcast."""
         different = {leaf.lengths[0] for leaf in leaves} - {length}
+        if _is_short(length) and not in_order:
+            first = int(start.value.real)  # type: ignore[union-attr]
+            for k in range(first, int(length.value.real)):  # type: ignore[union-attr]
+                write(ir.number(k), not different)
+            return
         ways = (True, False)[: 1 + bool(different)]
         loops = [self._loop_of(length, even, write, sums, start, in_order) for even in ways]
         if not different:
@@ -233,6 +283,8 @@ class Vectors(Statements):
     ) -> ir.Expr:
         """Fold elements: equal shares together, by multiple accumulators, then the rest."""
         how = recipe(name, dtype)
+        if _is_short(length):
+            return self._folded_in_order(how, length, leaves, at)
         shares = [[ir.Local(lane.dtype, self.name("a")) for lane in how.lanes] for _ in range(ACCUMULATORS)]
         for own in shares:
             for lane, total in zip(how.lanes, own, strict=True):
@@ -242,8 +294,7 @@ class Vectors(Statements):
         starts = [ir.ZERO, *(self.let(ir.times(ir.number(k), share)) for k in range(1, 1 + ACCUMULATORS))]
 
         def step(index: ir.Expr, even: bool, own: Sequence[ir.Local]) -> None:
-            fed = [self._let_all(e) for e in how.feed(at(index, even))]
-            for lane, total, value in zip(how.lanes, own, fed, strict=True):
+            for lane, total, value in zip(how.lanes, own, self._fed(how, at(index, even)), strict=True):
                 self.add(ir.Assign(total.name, lane.step(total, value)))
 
         def together(index: ir.Expr, even: bool) -> None:
@@ -261,6 +312,22 @@ class Vectors(Statements):
             for lane, *parts in zip(how.lanes, *shares, strict=True)
         ]
         return self._let_all(how.result(tuple(totals)))
+
+    def _folded_in_order(
+        self, how: Recipe, length: ir.Expr, leaves: Sequence[View], at: Callable[[ir.Expr, bool], ir.Expr]
+    ) -> ir.Expr:
+        """Fold the elements of a short vector one after the other."""
+        totals: list[ir.Expr] = [lane.start for lane in how.lanes]
+
+        def step(index: ir.Expr, even: bool) -> None:
+            fed = self._fed(how, at(index, even))
+            totals[:] = [self._let_all(lane.step(a, b)) for lane, a, b in zip(how.lanes, totals, fed, strict=True)]
+
+        self._over(length, leaves, step)
+        return self._let_all(how.result(tuple(totals)))
+
+    def _fed(self, how: Recipe, element: ir.Expr) -> list[ir.Expr]:
+        return [self._let_all(e) for e in how.feed(element)]
 
     def _over_shares(
         self, share: ir.Expr, length: ir.Expr, different: Sequence[View], write: Callable[[ir.Expr, bool], None],
@@ -354,6 +421,10 @@ class Vectors(Statements):
         self._over(length, leaves_of(value), write)
         self._epochs[array] += 1
         return kept
+
+
+def _is_short(length: ir.Expr) -> bool:
+    return isinstance(length, ir.Const) and length.value.real <= LONGEST
 
 
 def _differ(a: ir.Expr, b: ir.Expr) -> ir.Expr:
