@@ -97,13 +97,14 @@ def _inner_failure(
     if outcome - Outcome.KERNEL not in _OF_ELEMENTS:
         return node, outcome, operand, remarked
     numbers = list(remarked[1 : remarked[0]])  # behind them stands the number of the node
-    if outcome == Outcome.KERNEL + Status.CHANGED:
+    place = remarked[remarked[0]]
+    if place < 0:
         return node, int(Outcome.CHANGED), operand, [len(numbers), *numbers]
-    inner = nodes_within(op.graph)[remarked[remarked[0]]]
+    inner = nodes_within(op.graph)[place]
     outcome = _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
     if outcome == Outcome.LENGTHS:  # the axis, two lengths, and those of all operands
         return inner, outcome, numbers[0], [2, *numbers[1:]]
-    if outcome == Outcome.TOO_SHORT:
+    if outcome in (Outcome.TOO_SHORT, Outcome.PROMISED):
         operand = numbers.pop(0)
     return inner, outcome, operand, [len(numbers), *numbers]
 
@@ -135,6 +136,7 @@ _OF_ELEMENTS = {
     Status.LENGTHS: int(Outcome.LENGTHS),
     Status.EMPTY_REDUCTION: 0,
     Status.CHANGED: int(Outcome.CHANGED),
+    Status.PROMISED: int(Outcome.PROMISED),
 }
 """Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {

@@ -38,6 +38,8 @@ class Status(IntEnum):
     """Vectors in a loop have different lengths."""
     CHANGED = 7
     """A vector of a step has another length than in earlier steps."""
+    PROMISED = 8
+    """A length in a loop is not the promised one."""
 
 
 @record

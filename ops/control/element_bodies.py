@@ -31,6 +31,7 @@ from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import MakeVector, ShapeI
 from ..shapes.shape import DimShuffle
+from ..shapes.specify import CheckLengths, SpecifyShape
 from .cond import Cond
 from .scan_ops import Scan
 from .short_vectors import is_kept, short_vectors
@@ -259,6 +260,9 @@ class _Versions:
         if isinstance(op, AssumeEqual):
             self._same.update((o, self._same.get(i, i)) for o, i in zip(node.outputs, node.inputs, strict=False))
             return self._computed.isdisjoint(vectors)
+        if isinstance(op, (CheckLengths, SpecifyShape)):
+            self._checked(node.inputs[0], node.out)
+            return True
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
         if isinstance(op, Subtensor) and op.spec == ("i",) and not self._computed.isdisjoint(vectors):
@@ -291,6 +295,14 @@ class _Versions:
             return self._gathers(op, node)
         return _is_group_of_vectors(node) or _is_of_vectors(node)
 
+    def _checked(self, x: Variable, result: Variable) -> None:
+        """Note an array whose lengths are checked."""
+        if x in self._computed:
+            self._computed.add(result)
+            self._sources[result] = self._sources[x]
+        else:
+            self._same[result] = self._same.get(x, x)
+
     def _part(self, op: Op, node: Apply) -> bool:
         """Note a read of a part, or a copy of an array, which is one where it is stored."""
         self.has_places = self.has_places or _moves(node.inputs[1:])
@@ -302,7 +314,7 @@ class _Versions:
 
     def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
         """Note a node that computes elements of vectors, if it has any."""
-        self.has_vectors = self.has_vectors or not self._short.issuperset(operands)
+        self.has_vectors = self.has_vectors or (bool(operands) and self._short.isdisjoint(operands))
         sources = tuple(dict.fromkeys(version for i in operands for version in self._shown(i)))
         for o in node.outputs:
             if is_kept(o):

@@ -34,6 +34,7 @@ from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.lengths import MakeVector, ShapeI
 from ....ops.shapes.shape import DimShuffle
+from ....ops.shapes.specify import CheckLengths, SpecifyShape
 from ....record import record
 from ....record.quoting import c_comment
 from ...ir import loops as ir
@@ -221,6 +222,10 @@ class _Writer(Vectors):
             found = given
         elif isinstance(op, AssumeEqual):
             found = _with_lengths(op, *op.parts(given))
+        elif isinstance(op, CheckLengths):
+            found = [self._promised(given[0], given[1::2], given[2::2])]
+        elif isinstance(op, SpecifyShape):
+            found = [self._promised(given[0], given[0].lengths, given[1:]).with_lengths(given[1:])]
         elif isinstance(op, ShapeI):
             found = [given[0].lengths[op.axis]]
         elif isinstance(op, Arange):
@@ -231,6 +236,13 @@ class _Writer(Vectors):
             found = [self._computed_by(node.with_op(op), given, given)]
         for v, value in zip(node.outputs, found, strict=True):
             values[v] = self.kept(value, v.type) if is_kept(v) and isinstance(value, Elements) else value
+
+    def _promised(self, x: Value, got: Sequence[ir.Expr], wanted: Sequence[ir.Expr]) -> Any:
+        """Write the checks of promised lengths; return the array."""
+        for number, pair in enumerate(zip(got, wanted, strict=True)):
+            if pair[0] != pair[1]:
+                self._fail_if(ir.ScalarOp("ne", "bool", pair), Status.PROMISED, ir.number(number), *pair)
+        return x
 
     def _range(self, start: ir.Expr, stop: ir.Expr) -> View:
         """Return the integers from `start` up to `stop`."""
@@ -504,4 +516,4 @@ def _with_lengths(op: AssumeEqual, views: Sequence[View], lengths: Sequence[ir.E
     known = [list(view.lengths) for view in views]
     for (number, axis), length in zip(op.axes, lengths, strict=True):
         known[number][axis] = length
-    return [replace(view, lengths=tuple(own)) for view, own in zip(views, known, strict=True)]
+    return [view.with_lengths(own) for view, own in zip(views, known, strict=True)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ....record import record
@@ -42,6 +42,10 @@ class View:
         """Return the view of all elements of an array."""
         axes = tuple((axis, ir.ZERO, 1) for axis in range(len(lengths)))
         return cls(array, dtype, ir.ZERO, lengths, strides, axes)
+
+    def with_lengths(self, lengths: Sequence[ir.Expr]) -> View:
+        """Return the same array with other names for its lengths, which are equal."""
+        return replace(self, lengths=tuple(lengths))
 
     def is_same(self, other: View) -> bool:
         """Whether the elements of two vectors are certainly the same ones."""

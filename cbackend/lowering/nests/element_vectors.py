@@ -12,7 +12,7 @@ other positions, the value goes to scratch memory first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -50,6 +50,10 @@ class Elements:
     @property
     def lengths(self) -> tuple[ir.Expr, ...]:
         return (self.length,)
+
+    def with_lengths(self, lengths: Sequence[ir.Expr]) -> Elements:
+        """Return the same vector with another name for its length, which is equal."""
+        return replace(self, length=lengths[0])
 
 
 Value = ir.Expr | View | Elements
@@ -155,8 +159,10 @@ class Vectors(Statements):
         """Return the element of a vector at an index; a number is its own."""
         if isinstance(value, View):
             (length,), (stride,) = value.lengths, value.strides
-            if not even:
+            if not even and not isinstance(length, ir.Const):
                 stride = ir.ScalarOp("switch", "int64", (ir.equal(length, ir.ONE), ir.ZERO, stride))
+            elif not even and length == ir.ONE:
+                stride = ir.ZERO
             at = ir.plus(value.first, ir.times(index, stride))
             return self._loaded(value, at) if value.array else self.let(at)
         if not isinstance(value, Elements):
@@ -378,7 +384,7 @@ class Vectors(Statements):
     def _write_vector(self, op: IncSubtensor, value: Any, part: View, shapes: Sequence[Any]) -> None:
         (length,) = part.lengths
         leaves = leaves_of(value)
-        self._fits(value, length, shapes)
+        length = self._fits(value, length, shapes)
         if any(leaf.array == part.array and not _is_aligned(leaf, part) for leaf in leaves):
             value = self.stored(value, (part.array, -1), part.dtype)
             leaves = leaves_of(value)
@@ -389,11 +395,14 @@ class Vectors(Statements):
 
         self._over(length, leaves, write)
 
-    def _fits(self, value: Any, length: ir.Expr, shapes: Sequence[Any]) -> None:
-        """Write the check that a value broadcasts to a length."""
-        if is_vector(value) and value.lengths[0] != length:
-            wrong = ir.every([_differ(value.lengths[0], length), _differ(value.lengths[0], ir.ONE)])
-            self._disagree_if(wrong, value.lengths[0], length, shapes)
+    def _fits(self, value: Any, length: ir.Expr, shapes: Sequence[Any]) -> ir.Expr:
+        """Write the check that a value broadcasts to a length; return that length, as a number if that is known."""
+        if not is_vector(value) or value.lengths[0] in (length, ir.ONE):
+            return length
+        (own,) = value.lengths
+        wrong = [_differ(own, length), *([] if isinstance(own, ir.Const) else [_differ(own, ir.ONE)])]
+        self._disagree_if(ir.every(wrong), own, length, shapes)
+        return own if isinstance(own, ir.Const) else length
 
     def copied(self, value: Any, target: View) -> None:
         """Write an array, of which all but vectors are parts of others, to another one that is as large."""

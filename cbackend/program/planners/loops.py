@@ -22,6 +22,7 @@ from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import counts_by_one, in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
+from ....ops.control.short_vectors import LONGEST
 from ....ops.control.while_ops import Recorded, While
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.fused import Fused, unmarked
@@ -114,8 +115,8 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     numbers: dict[Quantity, ir.Expr] = {}
 
     def named(quantity: Quantity) -> ir.Expr:
-        if quantity == 1:
-            return ir.ONE
+        if isinstance(quantity, int) and quantity <= LONGEST:
+            return ir.number(quantity)
         return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
 
     def array(a: Array, is_range: bool = False) -> Any:
