@@ -29,12 +29,12 @@ from ..reductions.unbroadcasting import SumTo
 from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..shapes.creation import Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
-from ..shapes.lengths import MakeVector, ShapeI
+from ..shapes.lengths import ShapeI
 from ..shapes.shape import DimShuffle
 from ..shapes.specify import CheckLengths, SpecifyShape
 from .cond import Cond
 from .scan_ops import Scan
-from .short_vectors import is_kept, short_vectors
+from .small_arrays import is_kept, is_small, short_vectors
 
 
 def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
@@ -99,7 +99,7 @@ def _places_in_order(op: Scan) -> _Numbers | None:
         return None
     if op.until and (any(op.traced) or len(outputs) > count + 1):
         return None
-    becomes = [(bare(new), state) for state, new in zip(states, outputs, strict=False) if state.ndim == 1]
+    becomes = [(bare(new), state) for state, new in zip(states, outputs, strict=False) if state.ndim]
     renewed = dict(reversed(becomes))
     kept = [*outputs[:count], *(o for o in outputs[count:] if not o.ndim)]
     for copies in (False, True):
@@ -156,7 +156,7 @@ def _branch_in_order(graph: FunctionGraph) -> Any:
     """Return the fields of a branch by positions in the graph, which equal branches share."""
     outputs = graph.outputs
     for copies in (False, True):
-        versions = _Versions(graph, graph.inputs, {bare(o): None for o in outputs if o.ndim == 1}, copies)
+        versions = _Versions(graph, graph.inputs, {bare(o): None for o in outputs if o.ndim}, copies)
         if not all(map(versions.take, graph.order)):
             return None
         stores = [versions.store_of(o) if o.ndim else None for o in outputs]
@@ -265,6 +265,9 @@ class _Versions:
             return True
         for version in dict.fromkeys(version for i in vectors for version in self._shown(i)):
             self._readers.setdefault(version, []).append(node)
+        if is_small(node):
+            self._stores.update((o, o) for o in node.outputs if o.ndim)
+            return True
         if isinstance(op, Subtensor) and op.spec == ("i",) and not self._computed.isdisjoint(vectors):
             return True
         if isinstance(op, _OF_ARRAYS) and not self._computed.isdisjoint(
@@ -322,12 +325,12 @@ class _Versions:
             elif o.ndim:
                 self._sources[o] = sources
                 self._computed.add(o)
-        return bool(operands) or isinstance(node.op, (DimShuffle, MakeVector)) or not any(o.ndim for o in node.outputs)
+        return bool(operands) or isinstance(node.op, DimShuffle) or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
         x, _, *indices = node.inputs
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
-        self.has_vectors = self.has_vectors or (rank > 0 and x not in self._short)
+        self.has_vectors = self.has_vectors or (rank > 0 and x not in self._short and node.inputs[1] not in self._short)
         self.has_places = self.has_places or _moves(indices)
         return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node, 0)
 
@@ -506,8 +509,6 @@ def _is_of_vectors(node: Apply) -> bool:
         return ranks == {1} and node.out.dtype in _ADDED
     if isinstance(op, Reduce):
         return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
-    if isinstance(op, MakeVector):
-        return is_kept(node.out)
     return isinstance(op, Pointwise) and node.out.ndim <= 1
 
 

@@ -11,7 +11,7 @@ is used; a check that the bounds of a loop make certain is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from ....ops.control.choice_writes import ChosenWrite, ChosenWrites, writes_of_c
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import Places, in_place_branch, joined_in, nodes_within, places, stored_after
 from ....ops.control.scan_ops import Scan
-from ....ops.control.short_vectors import is_kept
+from ....ops.control.small_arrays import is_kept, is_small
 from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
 from ....ops.lowered.assumed import AssumeEqual, bare
@@ -32,7 +32,7 @@ from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
-from ....ops.shapes.lengths import MakeVector, ShapeI
+from ....ops.shapes.lengths import ShapeI
 from ....ops.shapes.shape import DimShuffle
 from ....ops.shapes.specify import CheckLengths, SpecifyShape
 from ....record import record
@@ -41,8 +41,9 @@ from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
 from .element_limits import Steps, own_element, strip_offsets
+from .element_small import SmallArrays
 from .element_statements import View
-from .element_vectors import Elements, Scratch, Value, Vectors
+from .element_vectors import Elements, Scratch, Value
 
 STRIP = 4096
 """Steps of an inner loop between two looks at Ctrl-C; an outer loop looks after STRIP_OF_LOOPS."""
@@ -118,7 +119,7 @@ _OF_FLAGS = {
 }  # fmt: skip
 
 
-class _Writer(Vectors):
+class _Writer(SmallArrays):
     """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
 
     def __init__(self, places: Mapping[Apply, int], scratch: Mapping[Scratch, str]) -> None:
@@ -202,7 +203,9 @@ class _Writer(Vectors):
     def _node(self, node: Apply, given: list[Any], values: dict[Variable, Value], writes: ChosenWrites) -> None:
         op = unmarked(node.op)
         found: list[Any]
-        if isinstance(op, Scan):
+        if is_small(node):
+            found = self.small(node, given)
+        elif isinstance(op, Scan):
             found = self.loop(op, given[0], given[1:], node)
         elif isinstance(op, Cond):
             found = self._choice(op, node, given, writes, values)
@@ -230,8 +233,6 @@ class _Writer(Vectors):
             found = [given[0].lengths[op.axis]]
         elif isinstance(op, Arange):
             found = [self._range(given[0], given[1])]
-        elif isinstance(op, MakeVector):
-            found = [self.made(node.out.dtype, given)]
         else:
             found = [self._computed_by(node.with_op(op), given, given)]
         for v, value in zip(node.outputs, found, strict=True):
@@ -339,15 +340,17 @@ class _Writer(Vectors):
         """
         copied = [row for row in some if not row[2].is_same(row[0])]
         for to, _, value, number in copied:
-            if to.lengths != value.lengths:
+            pairs = [pair for pair in zip(to.lengths, value.lengths, strict=True) if pair[0] != pair[1]]
+            if pairs:
                 outer, self._place = self._place, self._loop_place
-                detail = (ir.number(-1 if number is None else number), self._loops[-1].index, ir.ONE)
-                differ = ir.ScalarOp("ne", "bool", (to.lengths[0], value.lengths[0]))
+                rank = ir.number(len(to.lengths))
+                detail = (ir.number(-1 if number is None else number), self._loops[-1].index, rank)
+                differ = ir.some([ir.ScalarOp("ne", "bool", pair) for pair in pairs])
                 self._fail_if(differ, Status.CHANGED, *detail, *to.lengths, *value.lengths)
                 self._place = outer
-        elements = [self.elements_of(value, v.type.shape[0]) for _, v, value, _ in copied]
-        for (to, *_), own in zip(copied, elements, strict=True):
-            self.store_elements(to, own)
+        elements = [self.elements_of(value, v.type) for _, v, value, _ in copied]
+        for (to, v, *_), own in zip(copied, elements, strict=True):
+            self.store_elements(to, v.type, own)
 
     def _write_chosen(
         self, writes: Sequence[ChosenWrite], graph: FunctionGraph, inside: Mapping[Variable, Value],
@@ -432,7 +435,7 @@ class _Writer(Vectors):
         assert found is not None
         arrays = stored_after(op) if targets else {}
         outer = self._renewed, self._loop_place
-        vectors = [(o, k) for k, o in enumerate(op.graph.outputs[: len(states)]) if o.ndim == 1]
+        vectors = [(o, k) for k, o in enumerate(op.graph.outputs[: len(states)]) if o.ndim]
         self._renewed, self._loop_place = dict(vectors), place
 
         def store(node: Apply | None, known: Mapping[Variable, Value]) -> None:

@@ -11,13 +11,15 @@ other positions, the value goes to scratch memory first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 from ....graph import Apply, TensorType
-from ....ops.control.short_vectors import LONGEST
+from ....ops.control.small_arrays import LONGEST
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
 from ....ops.shapes.indexing import IncSubtensor
@@ -97,10 +99,6 @@ class Vectors(Statements):
 
         return Elements(node.outputs[0].dtype, length, leaves, at)
 
-    def made(self, dtype: str, values: Sequence[ir.Expr]) -> Elements:
-        """Return numbers as a vector."""
-        return Elements(dtype, ir.number(len(values)), (), lambda index, even: values[int(index.value.real)])  # type: ignore[union-attr]
-
     def of_one(self, value: ir.Expr, dtype: str) -> Elements:
         """Return a number as a vector of one element."""
         return Elements(dtype, ir.ONE, (), lambda index, even: value)
@@ -120,25 +118,33 @@ class Vectors(Statements):
         anywhere = View(x.array, x.dtype, x.first, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),))
         return Elements(x.dtype, length, (anywhere, *leaves_of(places)), at)
 
-    # --- short vectors
+    # --- kept arrays
     def memory(self, kind: TensorType) -> View:
-        """Declare a short vector of this type."""
-        (length,) = kind.shape
-        assert length is not None
+        """Declare a small array of this type."""
+        lengths = [n or 0 for n in kind.shape]
         name = self.name("k")
-        self.add(ir.Declare(name, kind.dtype, max(length, 1)))
-        return View.whole(name, kind.dtype, (ir.number(length),), (ir.ONE,))
+        self.add(ir.Declare(name, kind.dtype, max(math.prod(lengths), 1)))
+        strides = [ir.number(math.prod(lengths[axis + 1 :])) for axis in range(len(lengths))]
+        return View.whole(name, kind.dtype, tuple(map(ir.number, lengths)), tuple(strides))
 
     def kept(self, value: Value, kind: TensorType) -> View:
-        """Return a short vector after it is stored in memory of its own, where it can be written."""
+        """Return a small array after it is stored in memory of its own, where it can be written."""
         found = self.memory(kind)
-        self.store_elements(found, self.elements_of(value, kind.shape[0]))
+        self.store_elements(found, kind, self.elements_of(value, kind))
         return found
 
-    def elements_of(self, value: Value, length: int | None) -> list[ir.Expr]:
-        """Return the elements of a short vector."""
-        assert length is not None
-        return [self._let_all(self.element_of(value, ir.number(k), ir.number(length))) for k in range(length)]
+    def elements_of(self, value: Value, kind: TensorType) -> list[ir.Expr]:
+        """Return the elements of a small array in row-major order; a number is the only one."""
+        if not is_vector(value):
+            return [value]  # type: ignore[list-item]
+        found = []
+        for place in positions(kind):
+            at = [*map(ir.number, place)]
+            if isinstance(value, View):
+                found.append(self._loaded(value, _within(value, at)) if value.array else self.let(_within(value, at)))
+            else:
+                found.append(self._let_all(self.element_of(value, at[0], ir.number(kind.shape[0] or 0))))
+        return found
 
     def element_of(self, value: Value, index: ir.Expr, length: ir.Expr | None = None) -> ir.Expr:
         """Return the element of a vector at an index; parts that it is computed from may be broadcast."""
@@ -146,14 +152,13 @@ class Vectors(Statements):
         even = isinstance(value, View) or all(leaf.lengths[0] == length for leaf in leaves_of(value))
         return self.element(value, index, even)
 
-    def store_elements(self, target: View, elements: Sequence[ir.Expr]) -> None:
-        """Write the elements of a short vector.  Those of one in memory of its own are known behind it."""
+    def store_elements(self, target: View, kind: TensorType, elements: Sequence[ir.Expr]) -> None:
+        """Write the elements of a small array, which are known behind it."""
         self._epochs[target.array] += 1
-        for k, element in enumerate(elements):
-            at = ir.plus(target.first, ir.times(ir.number(k), target.strides[0]))
-            self.add(ir.Store(target.array, at, self.cast(element, target.dtype)))
-            if not isinstance(element, ir.Const):
-                self._blocks[-1].known[target.array, self._epochs[target.array], at] = element
+        for place, element in zip(positions(kind), elements, strict=True):
+            at, value = _within(target, [*map(ir.number, place)]), self.cast(element, target.dtype)
+            self.add(ir.Store(target.array, at, value))
+            self._blocks[-1].known[target.array, self._epochs[target.array], at] = value
 
     def element(self, value: Value, index: ir.Expr, even: bool = True) -> ir.Expr:
         """Return the element of a vector at an index; a number is its own."""
@@ -430,6 +435,16 @@ class Vectors(Statements):
         self._over(length, leaves_of(value), write)
         self._epochs[array] += 1
         return kept
+
+
+def positions(kind: TensorType) -> Iterator[tuple[int, ...]]:
+    """Return the positions in a small array, in row-major order."""
+    return itertools.product(*(range(n or 0) for n in kind.shape))
+
+
+def _within(view: View, index: Sequence[ir.Expr]) -> ir.Expr:
+    """Return where an element of a view stands."""
+    return reduce(ir.plus, map(ir.times, index, view.strides), view.first)
 
 
 def _is_short(length: ir.Expr) -> bool:

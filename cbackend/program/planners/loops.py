@@ -22,7 +22,7 @@ from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import counts_by_one, in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
-from ....ops.control.short_vectors import LONGEST
+from ....ops.control.small_arrays import LONGEST
 from ....ops.control.while_ops import Recorded, While
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.fused import Fused, unmarked
