@@ -21,13 +21,14 @@ from ...graph.ordering import ordered
 from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
+from ..lowered.assembled import Assembled
 from ..lowered.assumed import AssumeEqual, bare
 from ..lowered.fused import Fused, unmarked
 from ..lowered.pipeline import Pipeline
 from ..reductions.reduce import Reduce
 from ..reductions.unbroadcasting import SumTo
 from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ..shapes.creation import Arange
+from ..shapes.creation import Alloc, Arange
 from ..shapes.indexing import IncSubtensor, Subtensor, entries
 from ..shapes.lengths import ShapeI
 from ..shapes.shape import DimShuffle
@@ -137,7 +138,7 @@ class Branch(NamedTuple):
     written: frozenset[int]
     """Outputs that are inputs after writes."""
     renewed: frozenset[int]
-    """Outputs that stand in the memory of an input which may be shorter or longer: a state that becomes another vector."""
+    """Outputs that stand in the memory of an input which may have other lengths: a state that becomes another array."""
     has_vectors: bool
     has_places: bool
 
@@ -270,7 +271,7 @@ class _Versions:
             return True
         if isinstance(op, Subtensor) and op.spec == ("i",) and not self._computed.isdisjoint(vectors):
             return True
-        if isinstance(op, _OF_ARRAYS) and not self._computed.isdisjoint(
+        if isinstance(op, _OF_ARRAYS) and not is_one_write(node) and not self._computed.isdisjoint(
             vectors[:1] if isinstance(op, _OF_VECTORS) else vectors
         ):
             return False
@@ -280,6 +281,8 @@ class _Versions:
             return self._choice(op, node)
         if isinstance(op, Subtensor) or (op is identity and vectors):
             return self._part(op, node)
+        if isinstance(op, IncSubtensor) and node.inputs[0] in self._computed:
+            return is_one_write(node) and self._vector(node, vectors)
         if isinstance(op, IncSubtensor):
             return self._written(op, node)
         if isinstance(op, AdvancedIncSubtensor):
@@ -296,6 +299,11 @@ class _Versions:
             return is_gather(node)
         if isinstance(op, Pipeline):
             return self._gathers(op, node)
+        if isinstance(op, Assembled):
+            return all(
+                _is_of_vectors(inner) or (is_one_write(inner) and inner.inputs[0] not in op.graph.inputs)
+                for inner in op.graph.order
+            )
         return _is_group_of_vectors(node) or _is_of_vectors(node)
 
     def _checked(self, x: Variable, result: Variable) -> None:
@@ -325,7 +333,7 @@ class _Versions:
             elif o.ndim:
                 self._sources[o] = sources
                 self._computed.add(o)
-        return bool(operands) or isinstance(node.op, DimShuffle) or not any(o.ndim for o in node.outputs)
+        return bool(operands) or isinstance(node.op, (Alloc, Assembled, DimShuffle)) or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
         x, _, *indices = node.inputs
@@ -479,6 +487,12 @@ def is_scatter(node: Apply) -> bool:
     )
 
 
+def is_one_write(node: Apply) -> bool:
+    """Whether one element of a vector is written, or added to."""
+    op = unmarked(node.op)
+    return isinstance(op, IncSubtensor) and op.spec == ("i",) and node.out.ndim == 1
+
+
 def _moves(indices: Sequence[Variable]) -> bool:
     """Whether a part may be another one in each step."""
     return not all(isinstance(i, Constant) for i in indices)
@@ -501,7 +515,7 @@ def _is_of_vectors(node: Apply) -> bool:
     """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
     op = unmarked(node.op)
     ranks = {i.ndim for i in node.inputs}
-    if isinstance(op, DimShuffle):
+    if isinstance(op, (Alloc, DimShuffle)):
         return ranks == {0} and node.out.ndim <= 1
     if isinstance(op, Dot):
         return ranks == {1} and node.out.dtype in _ADDED

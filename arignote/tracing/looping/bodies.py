@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ... import ops as T
 from ...control.bodies import moved_inside
 from ...control.segments import every, segmented
@@ -285,6 +287,8 @@ class Loop:
         before = state.before
         if isinstance(before, Variable) and before.ndim == kind.ndim:
             shape = before.type.shape
+        elif isinstance(before, np.ndarray) and before.ndim == kind.ndim:
+            shape = before.shape
         elif state.like is not None:
             shape = state.like.type.shape
         leaf: Any = TensorVariable(TensorType(kind.dtype, shape), name=state.name)

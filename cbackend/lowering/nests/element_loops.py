@@ -24,13 +24,14 @@ from ....ops.control.scan_ops import Scan
 from ....ops.control.small_arrays import is_kept, is_small
 from ....ops.elementwise.records import identity
 from ....ops.linalg.blas import Dot
+from ....ops.lowered.assembled import Assembled
 from ....ops.lowered.assumed import AssumeEqual, bare
 from ....ops.lowered.fused import Fused, unmarked
 from ....ops.lowered.pipeline import Pipeline
 from ....ops.reductions.reduce import Reduce
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ....ops.shapes.creation import Arange
+from ....ops.shapes.creation import Alloc, Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor
 from ....ops.shapes.lengths import ShapeI
 from ....ops.shapes.shape import DimShuffle
@@ -209,7 +210,7 @@ class _Writer(SmallArrays):
             found = self.loop(op, given[0], given[1:], node)
         elif isinstance(op, Cond):
             found = self._choice(op, node, given, writes, values)
-        elif isinstance(op, (Fused, Pipeline)):
+        elif isinstance(op, (Fused, Pipeline, Assembled)):
             found = self._group(op.graph, given, given)
         elif isinstance(op, Subtensor):
             found = [self._read(op, given[0], given[1:])]
@@ -218,7 +219,7 @@ class _Writer(SmallArrays):
         elif isinstance(op, AdvancedIncSubtensor):
             self.scatter(op, given[0], given[1], given[2:], given)
             found = given[:1]
-        elif isinstance(op, IncSubtensor):
+        elif isinstance(op, IncSubtensor) and isinstance(given[0], View):
             self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
         elif op is identity and isinstance(given[0], View):
@@ -269,7 +270,11 @@ class _Writer(SmallArrays):
         if isinstance(op, AdvancedSubtensor):
             return self.gathered(given[0], given[1:])
         if isinstance(op, DimShuffle) and node.out.ndim:
-            return self.of_one(given[0], node.out.dtype)
+            return self.filled(given[0], ir.ONE, node.out.dtype)
+        if isinstance(op, Alloc):
+            return self.filled(given[0], given[1], node.out.dtype)
+        if isinstance(op, IncSubtensor):
+            return self.with_element(op, *given)
         if isinstance(op, Dot):
             return self.dot(node, given)
         if isinstance(op, Reduce):

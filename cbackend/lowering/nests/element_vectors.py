@@ -99,9 +99,21 @@ class Vectors(Statements):
 
         return Elements(node.outputs[0].dtype, length, leaves, at)
 
-    def of_one(self, value: ir.Expr, dtype: str) -> Elements:
-        """Return a number as a vector of one element."""
-        return Elements(dtype, ir.ONE, (), lambda index, even: value)
+    def filled(self, value: ir.Expr, length: ir.Expr, dtype: str) -> Elements:
+        """Return a vector of equal elements."""
+        own = () if length == ir.ONE else (View("", dtype, ir.ZERO, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),)),)
+        return Elements(dtype, length, own, lambda index, even: value)
+
+    def with_element(self, op: IncSubtensor, x: Elements, value: ir.Expr, place: ir.Expr) -> Elements:
+        """Return a computed vector in which one element is written, or added to."""
+        place = self._position(place, x.length, 0)
+
+        def at(index: ir.Expr, even: bool) -> ir.Expr:
+            old = self.element(x, index, even)
+            new = value if op.set else self.op("either" if x.dtype == "bool" else "add", x.dtype, old, value)
+            return self.let(ir.ScalarOp("switch", x.dtype, (ir.equal(index, place), self.cast(new, x.dtype), old)))
+
+        return replace(x, at=at)
 
     def gathered(self, x: View, indices: Sequence[Any]) -> Value:
         """Return the elements of an array at a vector of positions along one axis, checked where they are read."""
