@@ -137,6 +137,7 @@ _OF_ELEMENTS = {
     Status.EMPTY_REDUCTION: 0,
     Status.CHANGED: int(Outcome.CHANGED),
     Status.PROMISED: int(Outcome.PROMISED),
+    Status.NEGATIVE_LENGTH: int(Outcome.NEGATIVE_LENGTH),
 }
 """Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {

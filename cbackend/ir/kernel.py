@@ -40,6 +40,8 @@ class Status(IntEnum):
     """A vector of a step has another length than in earlier steps."""
     PROMISED = 8
     """A length in a loop is not the promised one."""
+    NEGATIVE_LENGTH = 9
+    """A vector in a loop would have a negative length."""
 
 
 @record

@@ -16,7 +16,7 @@ from typing import Any
 from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
-from ...ops.control.element_bodies import with_numbers_outside
+from ...ops.control.outside_numbers import with_numbers_outside
 from ...ops.lowered.assumed import AssumeEqual, assumption_in
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check

@@ -14,7 +14,7 @@ from typing import Any
 
 from ... import pages
 from ...graph import Apply, Constant, FunctionGraph
-from ...ops.control.element_bodies import with_numbers_outside
+from ...ops.control.outside_numbers import with_numbers_outside
 from ...record import record
 from ...record.cached import cached_property
 from ...record.spelling import counted

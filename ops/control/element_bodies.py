@@ -12,13 +12,11 @@ Such a body can run on one array for each array state if every reader of a value
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
+from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable
 from ...graph.ordering import ordered
-from ..core.tensor import TensorVariable
 from ..elementwise.records import Pointwise, identity
 from ..linalg.blas import Dot
 from ..lowered.assembled import Assembled
@@ -269,34 +267,36 @@ class _Versions:
         if is_small(node):
             self._stores.update((o, o) for o in node.outputs if o.ndim)
             return True
-        if isinstance(op, Subtensor) and op.spec == ("i",) and not self._computed.isdisjoint(vectors):
-            return True
-        if isinstance(op, _OF_ARRAYS) and not is_one_write(node) and not self._computed.isdisjoint(
-            vectors[:1] if isinstance(op, _OF_VECTORS) else vectors
-        ):
-            return False
-        if isinstance(op, Scan):
-            return in_place_order(op) is not None and self._loop(op, node)
-        if isinstance(op, Cond):
-            return self._choice(op, node)
-        if isinstance(op, Subtensor) or (op is identity and vectors):
-            return self._part(op, node)
-        if isinstance(op, IncSubtensor) and node.inputs[0] in self._computed:
-            return is_one_write(node) and self._vector(node, vectors)
-        if isinstance(op, IncSubtensor):
-            return self._written(op, node)
-        if isinstance(op, AdvancedIncSubtensor):
-            return is_scatter(node) and self._scattered(node)
+        if isinstance(op, _OF_ARRAYS) or (op is identity and vectors):
+            return self._of_arrays(op, node, vectors)
         if isinstance(op, ShapeI):
             return True
         if isinstance(op, Arange):
             return counts_by_one(node)
         return self._is_computed(op, node) and self._vector(node, vectors)
 
+    def _of_arrays(self, op: Op, node: Apply, vectors: Sequence[Variable]) -> bool:
+        """Note a loop, a choice, or a read or a write of a part; of computed vectors single elements alone."""
+        if not self._computed.isdisjoint(vectors[:1] if isinstance(op, _OF_VECTORS) else vectors):
+            if isinstance(op, Subtensor):
+                return op.spec == ("i",)
+            if not isinstance(op, IncSubtensor):
+                return op is identity and self._part(op, node)
+            return is_one_write(node) and self._vector(node, vectors)
+        if isinstance(op, Scan):
+            return in_place_order(op) is not None and self._loop(op, node)
+        if isinstance(op, Cond):
+            return self._choice(op, node)
+        if isinstance(op, IncSubtensor):
+            return self._written(op, node)
+        if isinstance(op, AdvancedIncSubtensor):
+            return is_scatter(node) and self._scattered(node)
+        if isinstance(op, AdvancedSubtensor):
+            return is_gather(node) and self._vector(node, vectors)
+        return self._part(op, node)
+
     def _is_computed(self, op: Op, node: Apply) -> bool:
         """Whether a node computes scalars or vectors."""
-        if isinstance(op, AdvancedSubtensor):
-            return is_gather(node)
         if isinstance(op, Pipeline):
             return self._gathers(op, node)
         if isinstance(op, Assembled):
@@ -333,7 +333,8 @@ class _Versions:
             elif o.ndim:
                 self._sources[o] = sources
                 self._computed.add(o)
-        return bool(operands) or isinstance(node.op, (Alloc, Assembled, DimShuffle)) or not any(o.ndim for o in node.outputs)
+        is_made = isinstance(node.op, (Alloc, Assembled, DimShuffle))
+        return bool(operands) or is_made or not any(o.ndim for o in node.outputs)
 
     def _written(self, op: IncSubtensor, node: Apply) -> bool:
         x, _, *indices = node.inputs
@@ -532,71 +533,3 @@ _OF_ARRAYS = (Scan, Cond, Subtensor, *_OF_VECTORS)
 _FOLDS = ("sum", "prod", "max", "min")
 _ADDED = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 """dtypes whose vectors are folded in a loop over elements."""
-
-
-# --- numbers of a body as values from outside
-
-
-def with_numbers_outside(graph: FunctionGraph) -> FunctionGraph:
-    """Return the graph with arrays and floats of such loops' bodies as inputs of the loops.
-
-    C is then the same for all of these numbers.
-    """
-    loops = {op for op in graph.ops if isinstance(unmarked(op), Scan) and in_place_order(unmarked(op)) is not None}
-    if not loops:
-        return graph
-
-    def visit(node: Apply) -> Sequence[Variable]:
-        return _opened(node)[0].outputs if node.op in loops else node.outputs
-
-    return graph.rebuilt(visit)
-
-
-def _opened(node: Apply) -> tuple[Apply, list[Constant]]:
-    """Return a loop or a choice with the arrays and floats of its bodies as further operands."""
-    op = unmarked(node.op)
-    found: dict[Constant, Variable] = {}
-    if isinstance(op, Scan):
-        body = _body_opened(op.graph, found)
-        new: Op = replace(op, graph=FunctionGraph([*op.graph.inputs, *found.values()], body))
-    else:
-        outputs = [_body_opened(graph, found) for graph in op.branches]
-        new = Cond(*(
-            _over_own_leaves(FunctionGraph([*graph.inputs, *found.values()], o))
-            for graph, o in zip(op.branches, outputs, strict=True)
-        ))  # fmt: skip
-    if node.op is not op:
-        new = replace(node.op, op=new)  # type: ignore[type-var]
-    opened = Apply(new, (*node.inputs, *found), node.origin)
-    for mine, old in zip(opened.outputs, node.outputs, strict=True):
-        mine.name = old.name
-    return opened, list(found)
-
-
-def _over_own_leaves(graph: FunctionGraph) -> FunctionGraph:
-    """Return an equal graph that shares no leaf with another one."""
-    leaves = [TensorVariable(i.type, name=i.name) for i in graph.inputs]
-    return FunctionGraph(leaves, rebuild(graph.outputs, dict(zip(graph.inputs, leaves, strict=True))))
-
-
-def _body_opened(graph: FunctionGraph, found: dict[Constant, Variable]) -> list[Variable]:
-    """Return the outputs of a body over leaves for its arrays and floats, which `found` learns."""
-    known: dict[Variable, Variable] = {}
-
-    def leaf(v: Variable) -> Variable:
-        if isinstance(v, Constant) and (v.ndim or v.type.kind in "fc") and v not in known:
-            known[v] = found.setdefault(v, TensorVariable(v.type))
-        return known.get(v, v)
-
-    for node in graph.order:
-        new = node
-        if isinstance(unmarked(node.op), (Scan, Cond)):
-            new, _ = _opened(node)
-        for i in new.inputs:
-            leaf(i)
-        new = new.over(known)
-        if new is not node:
-            known.update(zip(node.outputs, new.outputs, strict=True))
-            for mine, old in zip(new.outputs, node.outputs, strict=True):
-                mine.name = old.name
-    return [leaf(o) for o in graph.outputs]

@@ -1,4 +1,4 @@
-"""Small arrays of a step: vectors and matrices of a few elements, which a loop over elements keeps in memory of its own.
+"""Small arrays of a step: vectors and matrices of a few elements, each in memory of its own in a loop over elements.
 
     k = np.array([y[1], -sin(y[0])]);  y = y + h * k        k and the new y have two elements each
 

@@ -224,20 +224,24 @@ class _Writer(SmallArrays):
             found = given[:1]
         elif op is identity and isinstance(given[0], View):
             found = given
-        elif isinstance(op, AssumeEqual):
-            found = _with_lengths(op, *op.parts(given))
-        elif isinstance(op, CheckLengths):
-            found = [self._promised(given[0], given[1::2], given[2::2])]
-        elif isinstance(op, SpecifyShape):
-            found = [self._promised(given[0], given[0].lengths, given[1:]).with_lengths(given[1:])]
-        elif isinstance(op, ShapeI):
-            found = [given[0].lengths[op.axis]]
+        elif isinstance(op, (AssumeEqual, CheckLengths, SpecifyShape, ShapeI)):
+            found = self._of_lengths(op, given)
         elif isinstance(op, Arange):
             found = [self._range(given[0], given[1])]
         else:
             found = [self._computed_by(node.with_op(op), given, given)]
         for v, value in zip(node.outputs, found, strict=True):
             values[v] = self.kept(value, v.type) if is_kept(v) and isinstance(value, Elements) else value
+
+    def _of_lengths(self, op: AssumeEqual | CheckLengths | SpecifyShape | ShapeI, given: Sequence[Any]) -> list[Any]:
+        """Return arrays whose lengths are known or checked, or a length."""
+        if isinstance(op, AssumeEqual):
+            return _with_lengths(op, *op.parts(given))
+        if isinstance(op, CheckLengths):
+            return [self._promised(given[0], given[1::2], given[2::2])]
+        if isinstance(op, SpecifyShape):
+            return [self._promised(given[0], given[0].lengths, given[1:]).with_lengths(given[1:])]
+        return [given[0].lengths[op.axis]]
 
     def _promised(self, x: Value, got: Sequence[ir.Expr], wanted: Sequence[ir.Expr]) -> Any:
         """Write the checks of promised lengths; return the array."""

@@ -90,7 +90,8 @@ class SmallArrays(Vectors):
             return lambda place: self._fold(node, first, place)
         if isinstance(op, Pointwise):
             return lambda place: self.applied(node, [grid.at(place) for grid in given])
-        return lambda place, found=_moved(node, given): self._moved_to(node, found[place])  # type: ignore[misc]
+        found = _moved(node, given)
+        return lambda place: self._moved_to(node, found[place])
 
     def _moved_to(self, node: Apply, found: Sequence[ir.Expr]) -> ir.Expr:
         """Return an element that stands in another place, or the sum of it and what is added there."""

@@ -101,6 +101,8 @@ class Vectors(Statements):
 
     def filled(self, value: ir.Expr, length: ir.Expr, dtype: str) -> Elements:
         """Return a vector of equal elements."""
+        if not self.is_not_negative(length):
+            self._fail_if(ir.less(length, ir.ZERO), Status.NEGATIVE_LENGTH, length)
         own = () if length == ir.ONE else (View("", dtype, ir.ZERO, (length,), (ir.ZERO,), ((_ANYWHERE, ir.ZERO, 0),)),)
         return Elements(dtype, length, own, lambda index, even: value)
 
