@@ -219,7 +219,7 @@ class _Versions:
         later writes change nothing.
         """
         self._graph, self._states, self._held = graph, states, frozenset(held)
-        self._renewed, self._copies = renewed, copies
+        self._renewed, self._copies = _renewed_on_the_way(graph, renewed), copies
         self._short = short_vectors(graph, states)
         self.copied: list[tuple[Apply, int]] = []
         """Nodes and the numbers of inputs that they write to a copy of."""
@@ -459,6 +459,21 @@ class _Versions:
             return tuple(ordered(self._graph.order, before))
         except InconsistencyError:
             return None
+
+
+def _renewed_on_the_way(
+    graph: FunctionGraph, renewed: Mapping[Variable, Variable | None]
+) -> Mapping[Variable, Variable | None]:
+    """Return also the choices that such values are chosen from: they stand in the memory of the same state."""
+    found = dict(renewed)
+    for node in reversed(graph.order):
+        op = unmarked(node.op)
+        for k, new in enumerate(node.outputs):
+            if isinstance(op, Cond) and new in found and None not in map(in_place_branch, op.branches):
+                place = joined_in(op, node, k)
+                if place is not None:
+                    found.setdefault(bare(node.inputs[1 + place]), found[new])
+    return found
 
 
 def is_gather(node: Apply) -> bool:

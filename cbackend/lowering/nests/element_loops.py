@@ -128,8 +128,8 @@ class _Writer(SmallArrays):
         self._places = places
         self._loop_place = -1
         """The number of the loop around; -1 for the loop of the kernel."""
-        self._renewed: Mapping[Variable, int] = {}
-        """The next values of the states of the loop around that are vectors, with the numbers of the states."""
+        self._numbers: Mapping[str, int] = {}
+        """The numbers of the states of the loop around that are arrays, by the names of the arrays."""
         self.scratch.update(scratch)
         self._flags: set[str] = set()
 
@@ -323,17 +323,14 @@ class _Writer(SmallArrays):
             wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None or o.ndim]
             needed = set(toposort(wanted, stop_at=graph.inputs))
             order = tuple(inner for inner in branch.places.order if inner in needed)
-            outer, renewed = self._renewed, {v: self._renewed.get(o) for v, o in zip(graph.outputs, node.outputs)}
-            self._renewed = {v: number for v, number in renewed.items() if number is not None}
             inside = self.graph(graph, branch.places._replace(order=order), operands)
-            self._renewed = outer
             self._write_chosen(own, graph, inside, values)
             pairs = zip(names, graph.outputs, strict=True)
             ends = {name: self._value(o, inside) for name, o in pairs if name is not None}
             for name, value in ends.items():
                 self.add(ir.Assign(name.name, value))
-            arrays = zip(results, graph.outputs, node.outputs, strict=True)
-            self._renew([(to, o, self._value(o, inside), outer.get(new)) for to, o, new in arrays if o.ndim])
+            arrays = zip(results, graph.outputs, strict=True)
+            self._renew([(to, o, self._value(o, inside)) for to, o in arrays if o.ndim])
             signs.append([self.is_not_negative(value) for value in ends.values()])
             bodies.append(self.close())
         self.add(ir.If(condition, bodies[0], bodies[1]))
@@ -342,23 +339,19 @@ class _Writer(SmallArrays):
                 self._counts_from_front(name)
         return results
 
-    def _renew(self, some: Sequence[tuple[View, Variable, View, int | None]]) -> None:
-        """Copy short vectors to others, all at once.
-
-        `some`: where each goes, the vector and its value, and the number of the state that it becomes, for a message.
-        """
+    def _renew(self, some: Sequence[tuple[View, Variable, View]]) -> None:
+        """Copy small arrays to others, all at once: where each goes, the array, and its value."""
         copied = [row for row in some if not row[2].is_same(row[0])]
-        for to, _, value, number in copied:
+        for to, _, value in copied:
             pairs = [pair for pair in zip(to.lengths, value.lengths, strict=True) if pair[0] != pair[1]]
             if pairs:
                 outer, self._place = self._place, self._loop_place
-                rank = ir.number(len(to.lengths))
-                detail = (ir.number(-1 if number is None else number), self._loops[-1].index, rank)
+                detail = (ir.number(self._numbers.get(to.array, 0)), self._loops[-1].index, ir.number(len(to.lengths)))
                 differ = ir.some([ir.ScalarOp("ne", "bool", pair) for pair in pairs])
                 self._fail_if(differ, Status.CHANGED, *detail, *to.lengths, *value.lengths)
                 self._place = outer
-        elements = [self.elements_of(value, v.type) for _, v, value, _ in copied]
-        for (to, v, *_), own in zip(copied, elements, strict=True):
+        elements = [self.elements_of(value, v.type) for _, v, value in copied]
+        for (to, v, _), own in zip(copied, elements, strict=True):
             self.store_elements(to, v.type, own)
 
     def _write_chosen(
@@ -443,9 +436,9 @@ class _Writer(SmallArrays):
         found = places(op)
         assert found is not None
         arrays = stored_after(op) if targets else {}
-        outer = self._renewed, self._loop_place
-        vectors = [(o, k) for k, o in enumerate(op.graph.outputs[: len(states)]) if o.ndim]
-        self._renewed, self._loop_place = dict(vectors), place
+        outer = self._numbers, self._loop_place
+        self._numbers = {state.array: k for k, state in enumerate(states) if isinstance(state, View)}
+        self._loop_place = place
 
         def store(node: Apply | None, known: Mapping[Variable, Value]) -> None:
             for k in arrays.get(node, ()):
@@ -459,10 +452,11 @@ class _Writer(SmallArrays):
         held = {s.name for s in states if isinstance(s, ir.Local)}
         changed = [(s, v) for s, v in zip(states, new, strict=False) if isinstance(s, ir.Local) and v != s]
         kept = [(s, self._computed(v) if isinstance(v, ir.Local) and v.name in held else v) for s, v in changed]
-        self._renew([(states[k], o, new[k], k) for o, k in vectors])
+        made = zip(states, op.graph.outputs, new, strict=False)
+        self._renew([(state, o, value) for state, o, value in made if isinstance(state, View)])
         for state, value in kept:
             self.add(ir.Assign(state.name, value))
-        self._renewed, self._loop_place = outer
+        self._numbers, self._loop_place = outer
         if ended is not None:
             self.add(ir.If(new[-1], (ir.Assign(ended.name, ir.Const("bool", True)), ir.Break())))
 
