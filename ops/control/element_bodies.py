@@ -137,6 +137,8 @@ class Branch(NamedTuple):
     """Outputs that are inputs after writes."""
     renewed: frozenset[int]
     """Outputs that stand in the memory of an input which may have other lengths: a state that becomes another array."""
+    again: tuple[tuple[int, Apply], ...]
+    """Writes to inputs that are no results, behind the numbers of the inputs: a node behind the choice repeats each."""
     has_vectors: bool
     has_places: bool
 
@@ -147,7 +149,11 @@ def in_place_branch(graph: FunctionGraph) -> Branch | None:
     None for a branch with another result than scalars, short vectors and such arrays.
     """
     found = _branch_in_order(graph)
-    return None if found is None else Branch(found[0].of(graph), *found[1:])
+    if found is None:
+        return None
+    numbers, stores, written, renewed, again, *rest = found
+    nodes = tuple((number, graph.order[k]) for number, k in again)
+    return Branch(numbers.of(graph), stores, written, renewed, nodes, *rest)
 
 
 @lru_cache(maxsize=256)
@@ -162,13 +168,14 @@ def _branch_in_order(graph: FunctionGraph) -> Any:
         numbers = tuple(graph.inputs.index(s) if s in graph.inputs else None for s in stores)
         if any(o.ndim and n is None and not is_kept(o) for o, n in zip(outputs, numbers, strict=True)):
             return None
-        if not versions.changed <= {*stores}:
-            continue  # an input is written that is no result
+        again = versions.written_again(stores)
+        if again is None:
+            continue
         found = _ordered_in_place(versions, graph, outputs)
         if found is not None:
             written = frozenset(k for k, n in enumerate(numbers) if n is not None and bare(outputs[k]) is not stores[k])
             renewed = frozenset(k for k, o in enumerate(outputs) if bare(o) in versions.renewals)
-            return found, numbers, written, renewed, versions.has_vectors, versions.has_places
+            return found, numbers, written, renewed, again, versions.has_vectors, versions.has_places
     return None
 
 
@@ -237,16 +244,30 @@ class _Versions:
         """Whether there are loops over the elements of vectors."""
         self.has_places: bool = False
         """Whether a step reads or writes parts of its own."""
+        self._early: dict[Apply, list[tuple[Variable, Apply]]] = {}
+        """Choices in which a branch writes an element of an array that a later node writes."""
         self._readers: dict[Variable, list[Apply]] = {}
         self._writers: dict[Variable, Apply] = {}
 
     def store_of(self, v: Variable) -> Variable | None:
         return self._stores.get(self._same.get(v, v))
 
-    @property
-    def changed(self) -> set[Variable]:
-        """Return the states that are written."""
-        return {store for v in self._writers if (store := self.store_of(v)) in self._states}  # type: ignore[misc]
+    def written_again(self, stores: Sequence[Variable | None]) -> tuple[tuple[int, int], ...] | None:
+        """Return the writes of elements to inputs that are not among the stores of results, by positions.
+
+        None if something else changes such an input.
+        """
+        place = {node: k for k, node in enumerate(self._graph.order)}
+        found = []
+        for old, node in self._writers.items():
+            store = self.store_of(old)
+            if store in stores or store not in self._states:
+                continue
+            op = unmarked(node.op)
+            if not isinstance(op, IncSubtensor) or not op.set or op.spec != ("i",) * node.out.ndim:
+                return None
+            found.append((self._graph.inputs.index(store), place[node]))
+        return tuple(found)
 
     def _shown(self, v: Variable) -> tuple[Variable, ...]:
         v = self._same.get(v, v)
@@ -374,7 +395,34 @@ class _Versions:
             return False
         self.has_vectors = self.has_vectors or any(b.has_vectors for b in branches)
         self.has_places = self.has_places or any(b.has_places for b in branches)
-        return all(self._joined(op, node, k, branches) for k, new in enumerate(node.outputs) if new.ndim)
+        return all(self._joined(op, node, k, branches) for k, new in enumerate(node.outputs) if new.ndim) and all(
+            self._is_written_again(node, graph, number, write)
+            for graph, branch in zip(op.branches, branches, strict=True) for number, write in branch.again
+        )
+
+    def _is_written_again(self, choice: Apply, graph: FunctionGraph, number: int, write: Apply) -> bool:
+        """Note that a branch writes an element which is written again behind the choice; return whether it is."""
+        array = choice.inputs[1 + number]
+        if self.store_of(array) is None:
+            return False
+
+        outside = dict(zip(graph.inputs, choice.inputs[1:], strict=True))
+
+        def is_same(v: Variable, own: Variable) -> bool:
+            """Whether a value behind the choice is that of the branch."""
+            v = graph.outputs[v.index] if v.owner is choice else v
+            equal = isinstance(v, Constant) and isinstance(own, Constant) and v.key == own.key
+            return v is own or outside.get(own) is v or equal
+
+        for node in self._graph.order:
+            op = unmarked(node.op)
+            same = isinstance(op, IncSubtensor) and op.set and op.spec == unmarked(write.op).spec  # type: ignore[attr-defined]
+            if same and self._same.get(node.inputs[0], node.inputs[0]) is array:
+                pairs = zip(node.inputs[1:], write.inputs[1:], strict=True)
+                if all(is_same(v, own) for v, own in pairs):
+                    self._early.setdefault(choice, []).append((array, node))
+                    return True
+        return False
 
     def _joined(self, op: Cond, node: Apply, output: int, branches: Sequence[Branch]) -> bool:
         """Note a choice of arrays: where one branch writes it, the other one has it, or a copy in memory of its own."""
@@ -455,6 +503,10 @@ class _Versions:
         before: dict[Apply, list[Apply]] = {}
         for old, writer in self._writers.items():
             before.setdefault(writer, []).extend(r for r in self._readers.get(old, ()) if r is not writer)
+        for choice, writes in self._early.items():
+            for array, writer in writes:
+                others = (r for r in self._readers.get(array, ()) if r not in (choice, writer))
+                before.setdefault(choice, []).extend(others)
         try:
             return tuple(ordered(self._graph.order, before))
         except InconsistencyError:

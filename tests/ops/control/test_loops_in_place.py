@@ -205,3 +205,65 @@ def test_values_of_other_lengths():
             np.testing.assert_allclose(one, other, rtol=1e-12)
     with pytest.raises(ValueError, match="lengths"):
         f(3, np.ones((4, 5)), np.ones((3, 5)))
+
+
+def copied_in_a_branch(a, x):
+    s = 0.0
+    for i in range(len(x)):
+        if x[i] > 0:
+            copy = a.copy()
+            copy[i] = 5.0
+            s += copy.sum()
+    return s
+
+
+def copied_and_cleared_in_a_branch(a, x):
+    s, b = 0.0, a.copy()
+    for i in range(len(x)):
+        b[i] += 1.0
+        if x[i] > 0:
+            copy = b.copy()
+            copy[i] = 5.0
+            for j in range(len(x)):
+                s += copy[j] if copy[j] > 2 else 0.0
+                copy[j] = 0.0
+    return s, b
+
+
+def copied_and_read_in_a_branch(a, x):
+    s, b = 0.0, a.copy()
+    for i in range(len(x)):
+        b[i] += 1.0
+        if x[i] > 0:
+            copy = b.copy()
+            copy[i] = 5.0
+            copy[i - 1] = 3.0
+            s += copy[int(x[i])] * copy[int(x[i + 1 - len(x)])]
+    return s, b
+
+
+def marked_and_read_in_a_branch(a, x):
+    """A write that a branch reads through, and that stands behind the choice."""
+    out, found = a.copy(), 0
+    for i in range(len(x)):
+        k = i * 5 % len(x)
+        before = out[k - 1]
+        if out[k] == 0:
+            out[k] = 2.0
+            for j in (k - 1, k, (k + 3) % len(x)):
+                if 0 <= j and out[j] == 0:
+                    found += 1
+        found += 3 if before == 2 else 0
+    return out, found
+
+
+@pytest.mark.parametrize("f", [
+    copied_in_a_branch, copied_and_cleared_in_a_branch, copied_and_read_in_a_branch, marked_and_read_in_a_branch,
+])  # fmt: skip
+def test_a_branch_writes_no_array_that_is_read_behind_it(f):
+    a, x = np.arange(8.0) % 3, np.array([1.0, -1, 1, 1, -1, 1, 1, 1])
+    given = a.copy()
+    ours, theirs = ag.jit(f)(given, x), f(a, x)
+    for one, other in zip(ours, theirs, strict=True) if isinstance(theirs, tuple) else [(ours, theirs)]:
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(given, a)
