@@ -251,7 +251,7 @@ def marked_and_read_in_a_branch(a, x):
         if out[k] == 0:
             out[k] = 2.0
             for j in (k - 1, k, (k + 3) % len(x)):
-                if 0 <= j and out[j] == 0:
+                if j >= 0 and out[j] == 0:
                     found += 1
         found += 3 if before == 2 else 0
     return out, found
