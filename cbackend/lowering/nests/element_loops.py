@@ -42,7 +42,7 @@ from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
 from .element_limits import Steps, own_element, strip_offsets
-from .element_small import SmallArrays
+from .element_selected import SelectedWrites
 from .element_statements import View
 from .element_vectors import Elements, Scratch, Value
 
@@ -120,7 +120,7 @@ _OF_FLAGS = {
 }  # fmt: skip
 
 
-class _Writer(SmallArrays):
+class _Writer(SelectedWrites):
     """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
 
     def __init__(self, places: Mapping[Apply, int], scratch: Mapping[Scratch, str]) -> None:
@@ -220,7 +220,8 @@ class _Writer(SmallArrays):
             self.scatter(op, given[0], given[1], given[2:], given)
             found = given[:1]
         elif isinstance(op, IncSubtensor) and isinstance(given[0], View):
-            self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
+            if not self.write_selected(op, given[0], given[1], given[2:]):
+                self.write(op, given[1], self.part(given[0], op.spec, given[2:]), given)
             found = given[:1]
         elif op is identity and isinstance(given[0], View):
             found = given
