@@ -17,21 +17,19 @@ from typing import Any, NamedTuple
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable
 from ...graph.ordering import ordered
-from ..elementwise.records import Pointwise, identity
-from ..linalg.blas import Dot
+from ..elementwise.records import identity
 from ..lowered.assembled import Assembled
 from ..lowered.assumed import AssumeEqual, bare
-from ..lowered.fused import Fused, unmarked
+from ..lowered.fused import unmarked
 from ..lowered.pipeline import Pipeline
-from ..reductions.reduce import Reduce
-from ..reductions.unbroadcasting import SumTo
 from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..shapes.creation import Alloc, Arange
-from ..shapes.indexing import IncSubtensor, Subtensor, entries
+from ..shapes.indexing import IncSubtensor, Subtensor
 from ..shapes.lengths import ShapeI
 from ..shapes.shape import DimShuffle
 from ..shapes.specify import CheckLengths, SpecifyShape
 from .cond import Cond
+from .element_kinds import is_gather, is_group_of_vectors, is_of_vectors, is_one_write, is_part, is_scatter, moves
 from .scan_ops import Scan
 from .small_arrays import is_kept, is_small, short_vectors
 
@@ -264,7 +262,7 @@ class _Versions:
             if store in stores or store not in self._states:
                 continue
             op = unmarked(node.op)
-            if not isinstance(op, IncSubtensor) or not op.set or op.spec != ("i",) * node.out.ndim:
+            if not isinstance(op, IncSubtensor) or op.spec != ("i",) * node.out.ndim:
                 return None
             found.append((self._graph.inputs.index(store), place[node]))
         return tuple(found)
@@ -322,10 +320,10 @@ class _Versions:
             return self._gathers(op, node)
         if isinstance(op, Assembled):
             return all(
-                _is_of_vectors(inner) or (is_one_write(inner) and inner.inputs[0] not in op.graph.inputs)
+                is_of_vectors(inner) or (is_one_write(inner) and inner.inputs[0] not in op.graph.inputs)
                 for inner in op.graph.order
             )
-        return _is_group_of_vectors(node) or _is_of_vectors(node)
+        return is_group_of_vectors(node) or is_of_vectors(node)
 
     def _checked(self, x: Variable, result: Variable) -> None:
         """Note an array whose lengths are checked."""
@@ -337,11 +335,11 @@ class _Versions:
 
     def _part(self, op: Op, node: Apply) -> bool:
         """Note a read of a part, or a copy of an array, which is one where it is stored."""
-        self.has_places = self.has_places or _moves(node.inputs[1:])
+        self.has_places = self.has_places or moves(node.inputs[1:])
         if node.out.ndim:
             self._sources[node.out] = () if node in self._held else self._shown(node.inputs[0])
         if isinstance(op, Subtensor):
-            return _is_part(op.spec, node.inputs[1:])
+            return is_part(op.spec, node.inputs[1:])
         return self._computed.isdisjoint(node.inputs)
 
     def _vector(self, node: Apply, operands: Sequence[Variable]) -> bool:
@@ -361,8 +359,8 @@ class _Versions:
         x, _, *indices = node.inputs
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
         self.has_vectors = self.has_vectors or (rank > 0 and x not in self._short and node.inputs[1] not in self._short)
-        self.has_places = self.has_places or _moves(indices)
-        return _is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node, 0)
+        self.has_places = self.has_places or moves(indices)
+        return is_part(op.spec, indices) and rank <= 1 and self._write(x, node.out, node, 0)
 
     def _scattered(self, node: Apply) -> bool:
         """Note a write at a vector of positions, of a value that does not depend on what is written."""
@@ -376,7 +374,7 @@ class _Versions:
         given = dict(zip(op.graph.inputs, node.inputs, strict=True))
         return all(
             given.get(stage.inputs[0], stage.out) not in self._computed | {stage.out} if is_gather(stage)
-            else _is_group_of_vectors(stage) or _is_of_vectors(stage)
+            else is_group_of_vectors(stage) or is_of_vectors(stage)
             for stage in op.graph.order
         )  # fmt: skip
 
@@ -401,28 +399,41 @@ class _Versions:
         )
 
     def _is_written_again(self, choice: Apply, graph: FunctionGraph, number: int, write: Apply) -> bool:
-        """Note that a branch writes an element which is written again behind the choice; return whether it is."""
+        """Note that a branch writes an element which is set behind the choice; return whether it is.
+
+        What the branch has written there does not matter then, if nothing else reads the array in between.
+        """
         array = choice.inputs[1 + number]
         if self.store_of(array) is None:
             return False
-
         outside = dict(zip(graph.inputs, choice.inputs[1:], strict=True))
 
         def is_same(v: Variable, own: Variable) -> bool:
-            """Whether a value behind the choice is that of the branch."""
+            """Whether an index behind the choice is that of the branch."""
             v = graph.outputs[v.index] if v.owner is choice else v
             equal = isinstance(v, Constant) and isinstance(own, Constant) and v.key == own.key
             return v is own or outside.get(own) is v or equal
 
-        for node in self._graph.order:
-            op = unmarked(node.op)
-            same = isinstance(op, IncSubtensor) and op.set and op.spec == unmarked(write.op).spec  # type: ignore[attr-defined]
-            if same and self._same.get(node.inputs[0], node.inputs[0]) is array:
-                pairs = zip(node.inputs[1:], write.inputs[1:], strict=True)
-                if all(is_same(v, own) for v, own in pairs):
-                    self._early.setdefault(choice, []).append((array, node))
-                    return True
+        behind = self._writes_behind(array)
+        for node in behind:
+            if all(map(is_same, node.inputs[2:], write.inputs[2:])):
+                self._early.setdefault(choice, []).append((array, behind[0]))
+                return True
         return False
+
+    def _writes_behind(self, array: Variable) -> list[Apply]:
+        """Return the nodes that set elements of an array, one after the other, each of which alone reads the last."""
+        found: list[Apply] = []
+        while True:
+            readers = [n for n in self._graph.order if any(self._same.get(i, i) is array for i in n.inputs)]
+            if found and (len(readers) > 1 or array in self._graph.outputs):
+                return found
+            writes = [n for n in readers if isinstance(op := unmarked(n.op), IncSubtensor) and n.inputs[0] is array
+                      and op.set and op.spec == ("i",) * n.out.ndim]  # fmt: skip
+            if len(writes) != 1:
+                return found
+            found.append(writes[0])
+            array = writes[0].out
 
     def _joined(self, op: Cond, node: Apply, output: int, branches: Sequence[Branch]) -> bool:
         """Note a choice of arrays: where one branch writes it, the other one has it, or a copy in memory of its own."""
@@ -528,75 +539,6 @@ def _renewed_on_the_way(
     return found
 
 
-def is_gather(node: Apply) -> bool:
-    """Whether elements of an array are read at a vector of positions along one axis, and at one along the others."""
-    op = unmarked(node.op)
-    x, *indices = node.inputs
-    vectors = [i for i in indices if i.ndim]
-    return (
-        isinstance(op, AdvancedSubtensor)
-        and sorted(op.spec) == ["a", *["i"] * (x.ndim - 1)]
-        and len(vectors) == node.out.ndim == 1
-        and vectors[0].type.kind in "iu"
-    )
-
-
-def is_scatter(node: Apply) -> bool:
-    """Whether a vector, or a number, is written to an array at a vector of positions along one axis."""
-    op = unmarked(node.op)
-    x, y, *indices = node.inputs
-    vectors = [i for i in indices if i.ndim]
-    return (
-        isinstance(op, AdvancedIncSubtensor)
-        and sorted(op.spec) == ["a", *["i"] * (x.ndim - 1)]
-        and len(vectors) == vectors[0].ndim == 1
-        and vectors[0].type.kind in "iu"
-        and y.ndim <= 1
-    )
-
-
-def is_one_write(node: Apply) -> bool:
-    """Whether one element of a vector is written, or added to."""
-    op = unmarked(node.op)
-    return isinstance(op, IncSubtensor) and op.spec == ("i",) and node.out.ndim == 1
-
-
-def _moves(indices: Sequence[Variable]) -> bool:
-    """Whether a part may be another one in each step."""
-    return not all(isinstance(i, Constant) for i in indices)
-
-
-def _is_part(spec: tuple[str, ...], indices: Sequence[Variable]) -> bool:
-    """Whether an index has integers, and slices that go on by one position."""
-    places = entries(spec, indices)
-    steps = [place.step for place in places if isinstance(place, slice) and place.step is not None]
-    return "a" not in spec and all(isinstance(step, Constant) and step.data in (1, -1) for step in steps)
-
-
-def _is_group_of_vectors(node: Apply) -> bool:
-    """Whether a node is a group of nodes that compute scalars or vectors."""
-    op = unmarked(node.op)
-    return isinstance(op, Fused) and all(map(_is_of_vectors, op.graph.order))
-
-
-def _is_of_vectors(node: Apply) -> bool:
-    """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
-    op = unmarked(node.op)
-    ranks = {i.ndim for i in node.inputs}
-    if isinstance(op, (Alloc, DimShuffle)):
-        return ranks == {0} and node.out.ndim <= 1
-    if isinstance(op, Dot):
-        return ranks == {1} and node.out.dtype in _ADDED
-    if isinstance(op, SumTo):
-        return ranks == {1} and node.out.dtype in _ADDED
-    if isinstance(op, Reduce):
-        return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
-    return isinstance(op, Pointwise) and node.out.ndim <= 1
-
-
 _OF_VECTORS = (IncSubtensor, AdvancedIncSubtensor, AdvancedSubtensor)
 _OF_ARRAYS = (Scan, Cond, Subtensor, *_OF_VECTORS)
 """Ops of arrays; those of vectors take computed vectors behind the array."""
-_FOLDS = ("sum", "prod", "max", "min")
-_ADDED = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
-"""dtypes whose vectors are folded in a loop over elements."""
