@@ -40,7 +40,7 @@ def is_kept(v: Variable) -> bool:
 
 def is_small_type(kind: TensorType) -> bool:
     """Whether the lengths are known, and few elements follow from them."""
-    return None not in kind.shape and math.prod(kind.shape) <= LONGEST  # type: ignore[type-var]
+    return None not in kind.shape and math.prod(n or 0 for n in kind.shape) <= LONGEST
 
 
 def is_small(node: Apply) -> bool:

@@ -312,7 +312,7 @@ class _Writer(SelectedWrites):
             self.add(ir.Declare(name.name, name.dtype))
             self._defined[name.name] = self.depth, None
         joined = [joined_in(op, node, k) if o.ndim else None for k, o in enumerate(node.outputs)]
-        results = [
+        results: list[Any] = [
             name if not o.ndim else self.memory(o.type) if place is None else operands[place]
             for name, place, o in zip(names, joined, node.outputs, strict=True)
         ]

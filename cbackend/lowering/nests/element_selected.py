@@ -31,7 +31,7 @@ class _Write:
     value: ir.Expr
     index: tuple[ir.Expr, ...]
     front: ir.Expr
-    """What stood at the front before it."""
+    """The element at the front before it."""
 
 
 class SelectedWrites(SmallArrays):

@@ -60,8 +60,9 @@ class SmallArrays(Vectors):
             if not grid.kind.shape:
                 found.append(grid.items[()])
                 continue
-            found.append(self.memory(grid.kind))
-            self.store_elements(found[-1], grid.kind, [*grid.items.values()])
+            view = self.memory(grid.kind)
+            self.store_elements(view, grid.kind, [*grid.items.values()])
+            found.append(view)
         return found
 
     def _small(self, node: Apply, given: Sequence[Grid]) -> list[Grid]:
@@ -85,7 +86,7 @@ class SmallArrays(Vectors):
         """Return the function from a position in the result to its element."""
         op, first = node.op, given[0]
         if isinstance(op, Dot):
-            return lambda place: self._product(node, *given, place)
+            return lambda place: self._product(node, first, given[1], place)
         if isinstance(op, (Reduce, ArgReduce)):
             return lambda place: self._fold(node, first, place)
         if isinstance(op, Pointwise):
@@ -163,7 +164,10 @@ def _moved(node: Apply, given: Sequence[Grid]) -> dict[Position, list[ir.Expr]]:
         np.arange(start, stop).reshape([n or 0 for n in grid.kind.shape])
         for grid, start, stop in zip(moved, ends, ends[1:], strict=False)
     ]
-    rest = [np.array([e.value for e in grid.items.values()]).reshape(grid.kind.shape) for grid in others]  # type: ignore[union-attr]
+    rest: list[Any] = []
+    for grid in others:
+        values: list[Any] = [*grid.items.values()]
+        rest.append(np.array([e.value for e in values]).reshape([n or 0 for n in grid.kind.shape]))
     adds = isinstance(op, IncSubtensor) and not op.set
     (found,) = (replace(op, set=True) if adds else op).evaluate(*numbers, *rest)
     result = {place: [elements[found[place]]] for place in positions(node.out.type)}

@@ -19,7 +19,7 @@ def swapped(n):
     return a, b
 
 
-def turned(n):
+def reordered(n):
     a = np.array([1.0, 2.0, 3.0])
     b = np.array([0, 1, 2])
     for i in range(n):
@@ -188,7 +188,7 @@ def pushed(p, n):
 
 PAIR = np.array([1.0, 2.0])
 PROGRAMS = [
-    (swapped, 9), (turned, 8), (written, PAIR, 9), (perturbed, PAIR, 6), (chosen, PAIR, 40), (chosen_values, ROWS),
+    (swapped, 9), (reordered, 8), (written, PAIR, 9), (perturbed, PAIR, 6), (chosen, PAIR, 40), (chosen_values, ROWS),
     (inner, ROWS, 11, 20), (rows, ROWS), (bits, ROWS), (halves, np.array([1.0, 2.0, 3.0], np.float32), 5),
     (shrunk, PAIR, 1e-3), (weighed, ROWS), (assembled, 9), (crossed, np.array([1.0, 2.0, 3.0]), 9), (rotated, ROWS),
     (filtered, ROWS), (swapped, 0), (written, PAIR, 0), (filtered, ROWS[:0]),
