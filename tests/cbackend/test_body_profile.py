@@ -87,7 +87,7 @@ def test_bodies_survive_reset_warm_up_snapshots_and_pickles():
 
 def test_a_loop_of_small_steps_is_remarked_and_advised():
     numbers = T.tensor("numbers", shape=(20_000,))
-    states, _ = ag.scan(lambda e, acc: acc * 0.5 + e, sequences=numbers, outputs_info=T.zeros((2,)))
+    states, _ = ag.scan(lambda e, acc: acc * 0.5 + e, sequences=numbers, outputs_info=T.zeros((20,)))
     f = ag.function([numbers], states[-1], profile=True)
     for _ in range(5):
         f(np.ones(20_000))

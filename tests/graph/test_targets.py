@@ -47,6 +47,7 @@ BOUNDS = {
     "optdb/rules/search/saturation.py": {"BETTER"},
     "optdb/rules/search/widening.py": {"WAYS"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
+    "ops/control/small_arrays.py": {"LONGEST"},
     "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/quantized/narrow.py": {"MOST_MOVES"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},

@@ -104,7 +104,7 @@ class SmallArrays(Vectors):
     def _product(self, node: Apply, a: Grid, b: Grid, place: Position) -> ir.Expr:
         rows = len(a.kind.shape) - 1
         dtype = node.out.dtype
-        pairs = [(a.items[*place[:rows], k], b.items[k, *place[rows:]]) for k in range(a.kind.shape[-1] or 0)]
+        pairs = [(a.items[(*place[:rows], k)], b.items[(k, *place[rows:])]) for k in range(a.kind.shape[-1] or 0)]
         return self._folded_by("sum", dtype, [self.op("mul", dtype, *pair) for pair in pairs])
 
     def _fold(self, node: Apply, x: Grid, place: Position) -> ir.Expr:

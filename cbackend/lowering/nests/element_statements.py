@@ -177,11 +177,11 @@ class Statements(Scalars):
             zip(spec, x.lengths, x.strides, x.axes, strict=False)
         ):
             if entry == "i":
-                first = ir.plus(first, ir.times(self._position(next(rest), length, axis), stride))
+                first = plus(first, times(self._position(next(rest), length, axis), stride))
                 continue
             given = [next(rest) if flag == "1" else None for flag in entry[1:]]
             begin, count, by = self._sliced(length, *given)
-            first = ir.plus(first, ir.times(begin, stride)) if begin != ir.ZERO else first
+            first = plus(first, times(begin, stride)) if begin != ir.ZERO else first
             lengths.append(count)
             strides.append(_scaled(stride, by))
             axes.append((base, ir.plus(start, _scaled(begin, step)) if begin != ir.ZERO else start, step * by))
@@ -321,6 +321,22 @@ class Statements(Scalars):
         if ended is not None:
             goes_on.append(ir.equal(ended, ir.Const("bool", False)))
         self.add(ir.If(ir.every(goes_on), self.close()))
+
+
+def plus(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    """Return a sum of positions; that of two numbers is a number."""
+    if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        return ir.number(int(a.value.real) + int(b.value.real))
+    return ir.plus(a, b)
+
+
+def times(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    """Return a product of a position and a stride; that of two numbers is a number."""
+    if ir.ZERO in (a, b):
+        return ir.ZERO
+    if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        return ir.number(int(a.value.real) * int(b.value.real))
+    return ir.times(a, b)
 
 
 def _is_outside(index: ir.Expr, length: ir.Expr) -> ir.Expr:

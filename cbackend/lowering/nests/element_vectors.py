@@ -27,7 +27,7 @@ from ...ir import loops as ir
 from ...ir.kernel import Status
 from ...ir.walk import all_statements
 from ..accumulate import Recipe, recipe
-from .element_statements import Statements, View
+from .element_statements import Statements, View, plus, times
 
 _ANYWHERE = -1
 """The axis of a view whose elements stand at positions that are read from memory."""
@@ -182,7 +182,7 @@ class Vectors(Statements):
                 stride = ir.ScalarOp("switch", "int64", (ir.equal(length, ir.ONE), ir.ZERO, stride))
             elif not even and length == ir.ONE:
                 stride = ir.ZERO
-            at = ir.plus(value.first, ir.times(index, stride))
+            at = plus(value.first, times(index, stride))
             return self._loaded(value, at) if value.array else self.let(at)
         if not isinstance(value, Elements):
             return value
@@ -409,7 +409,7 @@ class Vectors(Statements):
             leaves = leaves_of(value)
 
         def write(index: ir.Expr, even: bool) -> None:
-            at = ir.plus(part.first, ir.times(index, part.strides[0]))
+            at = plus(part.first, times(index, part.strides[0]))
             self._store(op, part, at, self.element(value, index, even))
 
         self._over(length, leaves, write)
@@ -458,7 +458,7 @@ def positions(kind: TensorType) -> Iterator[tuple[int, ...]]:
 
 def _within(view: View, index: Sequence[ir.Expr]) -> ir.Expr:
     """Return where an element of a view stands."""
-    return reduce(ir.plus, map(ir.times, index, view.strides), view.first)
+    return reduce(plus, map(times, index, view.strides), view.first)
 
 
 def _is_short(length: ir.Expr) -> bool:
