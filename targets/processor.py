@@ -34,6 +34,7 @@ ARM_EXTENSIONS = (
 WASM_EXTENSIONS = ("simd128",)
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 _CACHES = "sys/devices/system/cpu/cpu0/cache"
+_GATHERING = "sys/devices/system/cpu/vulnerabilities/gather_data_sampling"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -74,6 +75,20 @@ def features() -> tuple[str, ...]:
     """The instruction set extensions the system reports, sorted."""
     known = processor()
     return tuple(sorted((known.get("flags") or known.get("Features") or "").split()))
+
+
+@cache
+def gathers_fast(root: Path = Path("/")) -> bool:
+    """Whether an instruction that gathers elements takes less time than reads one by one.
+
+    So it is on Intel's processors with AVX-512, unless their microcode mitigates Gather Data Sampling.
+    """
+    if processor().get("vendor_id") != "GenuineIntel" or "avx512f" not in features():
+        return False
+    try:
+        return (root / _GATHERING).read_text().startswith("Not affected")
+    except OSError:
+        return False
 
 
 def caches(root: Path) -> tuple[int, int, int]:

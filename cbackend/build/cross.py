@@ -15,7 +15,7 @@ from pathlib import Path
 from ...record import record
 from ...targets.target import Target, TargetError
 from .compiler_process import find_programs, run
-from .probe import CLANG, GCC, OPTIONAL, REQUIRED, REQUIRED_LINK, ZIG
+from .probe import CLANG, GATHERS, GCC, OPTIONAL, REQUIRED, REQUIRED_LINK, ZIG
 from .toolchain import NATIVE, Toolchain, ziglang
 
 ZIG_COMMAND = "$(ZIG)"
@@ -65,7 +65,7 @@ def native_builder(toolchain: Toolchain) -> Builder:
     arch = toolchain.target_flags or (NATIVE,)
     optimizing = {*GCC.flags, *CLANG.flags}
     flags = (*(f for f in toolchain.flags if f in optimizing), *_NO_TABLES)
-    required = tuple(f for f in toolchain.flags if f not in optimizing and f != NATIVE)
+    required = tuple(f for f in toolchain.flags if f not in optimizing and f not in (NATIVE, *GATHERS.flags))
     return Builder((), (), arch, flags, required, (), (), libraries)
 
 

@@ -20,8 +20,8 @@ from .build import expect
 from .compilation import Job, begin
 from .compiler_process import CompileError
 from .prestarted import prestarted_compiler
-from .probe import FIRST, flags_of, link_flags_of
 from .probe import begin as begin_probe
+from .probe import first_groups, flags_of, link_flags_of
 from .toolchain import (
     Attempt,
     Begun,
@@ -112,7 +112,7 @@ def _folder(cache: Cache, stack: ExitStack) -> Path:
 
 def _expected(command: tuple[str, ...]) -> Toolchain:
     """Return the toolchain that the probe will find, as far as its commands are concerned, if all tests pass."""
-    return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), ())
+    return Toolchain(command, "", flags_of(first_groups()), link_flags_of(first_groups()), (), (), ())
 
 
 def _close(stack: ExitStack, owner: int) -> None:

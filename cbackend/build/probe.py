@@ -19,6 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ...record import record
+from ...targets.processor import gathers_fast
 from ..cache.files import write_whole
 from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
@@ -63,13 +64,13 @@ OPTIONAL = (
     Group(link_flags=("-Wl,--as-needed",)),
     Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
-FIRST = (GCC, *OPTIONAL)
-"""The flags that are tried first: all that gcc knows."""
+GATHERS = Group(("-mtune-ctrl=use_gather",))
+"""The flag by which gcc 12 gathers in vectors: it takes an Intel processor that it does not know for a slow one."""
 _NONE: tuple[tuple[str, str], ...] = ()
 BARE_LINK = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
 """Flags that let gcc link without start files and C library, which takes half of the linker's 12 ms."""
 ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
-WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
+WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, GATHERS, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _VERSION = r"(?m)^(?! ).*\bversion \d.*"
@@ -174,6 +175,11 @@ def _argv(command: Sequence[str], groups: Sequence[Group], *more: str) -> list[s
     return [*command, *more, *flags_of(groups), "-o", "probe", "probe.c", *link_flags_of(groups), *PROBE_LINK]
 
 
+def first_groups() -> tuple[Group, ...]:
+    """Return the flags that are tried first: all that gcc knows."""
+    return (GCC, *OPTIONAL, *((GATHERS,) if gathers_fast() else ()))
+
+
 def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Running:
     """Begin the first compilation of `probe`, with all flags and the compiler's description of itself.
 
@@ -181,7 +187,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
         NotStartedError: a CompileError.
     """
     write_whole(folder / "probe.c", PROBE.text().encode())
-    return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
+    return start(_argv(command, first_groups(), "-v"), folder, _TIMEOUT, extra=extra)
 
 
 def probe(
@@ -200,7 +206,7 @@ def probe(
     version = version.partition("\n")[0].strip()
     clang, shown = "clang" in version.lower(), built.output
     if not clang and trial.defect(built) is None:
-        groups, dropped = list(FIRST), _NONE
+        groups, dropped = list(first_groups()), _NONE
     else:
         groups, dropped = _taken(trial, [*([CLANG, ZIG] if clang else [GCC]), *OPTIONAL])
         shown = _dry_run(command, folder, flags_of(groups), extra)

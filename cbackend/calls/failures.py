@@ -50,10 +50,10 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     sites = program.all_sites if step >= len(program.sites) else program.sites
     site = sites[step] if 0 <= step < len(sites) else None
     node = site.node if site is not None else None
-    if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
+    if node is not None and isinstance(node.op, Pipeline) and Outcome.KERNEL < outcome < Outcome.CHANGED:
         with inheriting(node.origin):
             node = node.op.stages(node)[remarked[STAGE]]
-    if node is not None and isinstance(unmarked(node.op), Scan) and outcome > Outcome.KERNEL:
+    if node is not None and isinstance(unmarked(node.op), Scan) and Outcome.KERNEL < outcome < Outcome.CHANGED:
         node, outcome, operand, remarked = _inner_failure(unmarked(node.op), node, outcome, operand, remarked)
     op = None if node is None else unmarked(node.op)
     count = remarked[0] if remarked else 0
@@ -71,6 +71,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if outcome in (Outcome.PROMISED, Outcome.REFUSED) and node is not None:
         return _broken(node, op, operand, values)
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
+        if node is not None and isinstance(op, Fused):
+            node = [inner for inner in op.over(node) if isinstance(inner.op, AdvancedSubtensor)][values[3]]
         index, size, axis = (*values, operand)[:3]
         whole = called(node.inputs[0]) if node else "an array"
         text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"

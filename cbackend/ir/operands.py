@@ -23,6 +23,8 @@ class Operand:
     dtype: str
     axes: tuple[int | None, ...]
     source: int
+    indexed: bool = False
+    """Whether its elements are looked up by computed indices: no axis runs along a loop, whatever its length is."""
 
     @cached_property
     def loops(self) -> tuple[int, ...]:
@@ -122,6 +124,16 @@ def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:
             yield Stride(k, loop)
 
 
+def table_arguments(operands: tuple[Operand, ...], outputs: int) -> Iterator[Extra]:
+    """The length and the stride of each axis of the operands that are looked up in, by operand and axis."""
+    number = 0
+    for k, operand in enumerate(operands):
+        for axis in range(len(operand.axes) if operand.indexed else 0):
+            yield Extra(number, length_name(operand_name(k, outputs), axis))
+            yield Extra(number + 1, step_name(operand_name(k, outputs), axis))
+            number += 2
+
+
 def operand_name(position: int, outputs: int) -> str:
     """y0, y1, ... for outputs and x0, x1, ... for inputs."""
     return f"y{position}" if position < outputs else f"x{position - outputs}"
@@ -130,6 +142,16 @@ def operand_name(position: int, outputs: int) -> str:
 def stride_name(array: str, loop: int) -> str:
     """The stride of an array along a loop."""
     return f"{array}_s{loop}"
+
+
+def length_name(array: str, axis: int) -> str:
+    """The length of an axis of an array that is looked up in."""
+    return f"{array}_n{axis}"
+
+
+def step_name(array: str, axis: int) -> str:
+    """The stride of an axis of an array that is looked up in."""
+    return f"{array}_m{axis}"
 
 
 def parameter_names(rank: int, outputs: tuple[Operand, ...], inputs: tuple[Operand, ...]) -> tuple[str, ...]:

@@ -85,8 +85,9 @@ class _Reader(Reader):
         axes = self.several(lambda: self.or_none(self.integer))
         self.expect("of")
         source = self.integer()
+        indexed = self.accept("indexed")
         self.end_of_line()
-        return Operand(dtype, axes, source)
+        return Operand(dtype, axes, source, indexed)
 
     def _dtype(self) -> str:
         name = self.name()

@@ -1,7 +1,7 @@
 """The text form of the loop IR: one kernel a block, one statement a line.  parse.py reads it back.
 
     kernel     ::= "kernel" STRING "rank" INT ["fallible"] "{" header ... statement ... "}"
-    header     ::= ("out" | "inout" | "in") NAME ":" dtype "[" [axis ("," axis)*] "]" "of" INT
+    header     ::= ("out" | "inout" | "in") NAME ":" dtype "[" [axis ("," axis)*] "]" "of" INT ["indexed"]
                  | "arguments" argument ("," argument)*                     where they are not the usual ones
                  | "feeds" "[" INT,... "]" ...
                  | "cut" "free" "[" INT,... "]" "reduced" "[" INT,... "]" "folds" "[" (NAME | "-"),... "]"
@@ -99,7 +99,7 @@ def _list(items: Iterable[object]) -> str:
 
 def _operand(kind: str, name: str, operand: Operand) -> str:
     axes = _list("-" if loop is None else loop for loop in operand.axes)
-    return f"{INDENT}{kind} {name}: {operand.dtype}{axes} of {operand.source}"
+    return f"{INDENT}{kind} {name}: {operand.dtype}{axes} of {operand.source}{' indexed' * operand.indexed}"
 
 
 def _argument(argument: Argument) -> str:

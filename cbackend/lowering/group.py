@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...graph import Apply, Constant, Variable
+from ...graph import Apply, Constant, Variable, toposort
 from ...ops.elementwise.records import Pointwise
 from ...ops.lowered.fused import Fused
 from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
 from ...ops.shapes.shape import DimShuffle
 from ...record import record
+from ...record.cached import cached_property
 
 Place = tuple["int | None", ...]
 """For each axis of a value the loop that it runs along; None: its length is 1."""
@@ -60,6 +62,12 @@ class Group:
     leaves: tuple[Variable, ...]
     results: tuple[Result, ...]
     rank: int
+
+    @cached_property
+    def lookups(self) -> tuple[Apply, ...]:
+        """The nodes that read elements at computed indices, in topological order."""
+        order = toposort([r.value for r in self.results], stop_at=self.leaves)
+        return tuple(node for node in order if isinstance(node.op, AdvancedSubtensor))
 
 
 def group_of(node: Apply) -> Group:
@@ -123,15 +131,23 @@ def _moves(value: Variable, axis: int) -> bool:
 
 
 def operands_at(node: Apply, place: Place) -> Iterator[tuple[Variable, Place]]:
-    """The inputs of a node inside a group, each with its place, given the place of the node's output."""
+    """The inputs of a node inside a group, each with its place, given the place of the node's output.
+
+    An array that is looked up in runs along no loop.
+    """
     if isinstance(node.op, DimShuffle):
         (x,) = node.inputs
         order = node.op.order
         yield x, tuple(place[order.index(axis)] if axis in order else None for axis in range(x.ndim))
         return
-    if not isinstance(node.op, Pointwise):
-        raise TypeError(f"{node.op} cannot stand inside a group: expected an elementwise op, a cast or a dimshuffle")
-    for i in node.inputs:
+    if isinstance(node.op, AdvancedSubtensor):
+        table, *inputs = node.inputs
+        yield table, (None,) * table.ndim
+    elif isinstance(node.op, Pointwise):
+        inputs = list(node.inputs)
+    else:
+        raise TypeError(f"{node.op} cannot stand inside a group: expected an elementwise op, a lookup or a dimshuffle")
+    for i in inputs:
         aligned = place[len(place) - i.ndim :]
         yield i, tuple(None if n == 1 else p for n, p in zip(i.type.shape, aligned, strict=True))
 

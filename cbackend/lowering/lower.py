@@ -27,6 +27,7 @@ from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
 from .lanes import sums_in_lanes
+from .lookups import checked, signature_of
 from .nest import FAILED, Nest, Operands
 from .nests.columns import column_group, column_nest
 from .nests.cumulative import cumulative_group, cumulative_nest
@@ -69,6 +70,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
         pruned(body),
         fallible=isinstance(body[-1], Return),
         shared=frozenset(output for output, _ in aliases),
+        signature=signature_of(operands, group.rank) if group.lookups else (),
     )
     if len(group.results) > 1 and not whole and all(r.fold is None for r in group.results):
         kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
@@ -158,7 +160,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     group = group_of(node)
     operands = Operands(group)
     parts = _parts(group.results)
-    _check_aliases(aliases, group, parts)
+    _check_aliases(aliases, group, operands, parts)
     names = (f"v{n}" for n in itertools.count())
     one = len(parts) == 1 and not any(r.fold in POSITIONS for r in group.results)
     check(schedule, group.rank, parts[0][1], one and _are_rows_separate(operands, aliases))
@@ -172,6 +174,8 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     guards = tuple(_guards(group.results))
     fallible = any(nest.fallible for nest in nests)
     body = tuple(itertools.chain(*bodies))
+    if group.lookups:
+        body = checked(body, group, operands)
     if not (aliases or fallible) and len(parts) == 1 and parts[0][1] == {group.rank - 1} and schedule == DEFAULT:
         body = _by_rows(node, group, operands, body)
     body = _answering((*guards, *prologue, *body), fallible, bool(guards))
@@ -238,8 +242,12 @@ def _searched(result: Result) -> _Searched:
     return (result.value, ORDER_OF[result.fold]) if result.fold in ORDER_OF else None
 
 
-def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
+def _check_aliases(
+    aliases: Sequence[Alias], group: Group, operands: Operands, parts: Sequence[_Part]
+) -> None:
     for output, source in aliases:
+        if any(operand.indexed for operand in operands.inputs if operand.source == source):
+            raise OverwriteRefusedError(f"output {output} cannot overwrite input {source}, which is looked up in")
         if group.results[output].reduced or output not in parts[-1][2]:
             raise OverwriteRefusedError(
                 f"output {output} cannot overwrite input {source}: it is not computed element by element at the end"

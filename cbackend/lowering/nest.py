@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
-from ...graph import Constant, Variable
+from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
 from ..ir import loops as ir
 from ..ir.loops import loop
-from ..ir.operands import Operand, operand_name, stride_name
+from ..ir.operands import Operand, length_name, operand_name, step_name, stride_name
 from ..ir.walk import names_in, names_read, substituted
 from .group import Group, Place, is_literal, operands_at
 from .scalars import Scalars
@@ -21,6 +23,8 @@ from .scalars import Scalars
 Key = tuple[Variable, Place]
 FAILED = ir.Local("int32", "failed")
 """The local of a fallible kernel that records whether an element was refused."""
+OUTSIDE = ir.index("outside")
+"""The local of a kernel that looks up elements that records whether an index is outside."""
 
 
 class Operands:
@@ -35,7 +39,8 @@ class Operands:
         roots = [(r.value, r.place) for r in group.results] if roots is None else list(roots)
         found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(roots, position, known))
         ordered = sorted(found, key=lambda f: f[0])
-        self.inputs: tuple[Operand, ...] = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in ordered)
+        tables = {node.inputs[0] for node in group.lookups}
+        self.inputs: tuple[Operand, ...] = tuple(_operand(group.leaves[k], place, k, tables) for k, place in ordered)
         self.number: dict[Key, int] = {
             (group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)
         }
@@ -58,6 +63,10 @@ class Operands:
 
     def stride(self, number: int, loop: int) -> ir.Local:
         return ir.index(stride_name(self.array(number), loop))
+
+
+def _operand(leaf: Variable, place: Place, position: int, tables: Collection[Variable]) -> Operand:
+    return Operand(leaf.dtype, place, position, leaf in tables and all(loop is None for loop in place))
 
 
 def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collection[Variable]) -> Iterator[Key]:
@@ -85,12 +94,14 @@ class Nest(Scalars):
         self.order: tuple[int, ...] = tuple(order)
         self.operands = operands
         self.at: list[list[ir.Statement]] = [[] for _ in range(len(self.order) + 1)]
-        self.fallible = False
+        self.fallible = self._refuses_powers = False
         self._names = names
         self._depth: dict[str, int] = {}
         self._known: dict[ir.Expr, ir.Local] = {}
         self._pointers: dict[tuple[int, int], str] = {}
         self._values: dict[Key, ir.Expr] = {}
+        self._refused: set[ir.Expr] = set()
+        """The conditions under which an index is outside."""
 
     # --- values of the graph
 
@@ -107,12 +118,14 @@ class Nest(Scalars):
                 continue
             node = key[0].owner
             assert node is not None
-            needed = list(operands_at(node, key[1]))
+            looks_up = isinstance(node.op, AdvancedSubtensor)
+            needed = list(operands_at(node, key[1]))[looks_up:]
             missing = [k for k in needed if k not in self._values]
             if missing:
                 stack.extend(reversed(missing))
             else:
-                self._values[key] = self.applied(node, [self._values[k] for k in needed])
+                values = [self._values[k] for k in needed]
+                self._values[key] = self.looked_up(node, values) if looks_up else self.applied(node, values)
         return self._values[variable, place]
 
     def know(self, key: Key, value: ir.Local, depth: int) -> None:
@@ -143,6 +156,36 @@ class Nest(Scalars):
         negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
         failed = ir.ScalarOp("cast", "int32", (negative,))
         self.at[-1].append(ir.Assign(FAILED.name, ir.ScalarOp("bitwise_or", "int32", (FAILED, failed))))
+        self.fallible = self._refuses_powers = True
+
+    # --- elements at computed indices
+
+    def looked_up(self, node: Apply, indices: Sequence[ir.Expr]) -> ir.Expr:
+        """Return an element of an array, whose indices are checked: those outside stand for the first element."""
+        table, at = node.inputs[0], cast(ir.Expr, ir.ZERO)
+        array = self.operands.array(self.operands.number[table, (None,) * table.ndim])
+        for axis, index in enumerate(indices):
+            length = ir.index(length_name(array, axis))
+            position = self.counted(self.cast(index, "int64"), length)
+            unsigned = tuple(self.let(ir.ScalarOp("cast", "uint64", (x,))) for x in (position, length))
+            outside = self.let(ir.ScalarOp("ge", "bool", unsigned))
+            self.refuse(node, outside, index, length, axis)
+            inside = self.let(ir.ScalarOp("switch", "int64", (outside, ir.ZERO, position)))
+            at = ir.plus(at, ir.times(inside, ir.index(step_name(array, axis))))
+        return self.let(ir.Load(table.dtype, array, at))
+
+    def counted(self, index: ir.Expr, length: ir.Expr) -> ir.Expr:
+        """Return the position of an index; a negative one counts from the end."""
+        negative = self.let(ir.less(index, ir.ZERO))
+        return self.let(ir.ScalarOp("switch", "int64", (negative, self.let(ir.plus(index, length)), index)))
+
+    def refuse(self, node: Apply, outside: ir.Expr, index: ir.Expr, length: ir.Expr, axis: int) -> None:
+        """Record in the innermost loop, so that empty arrays are never refused, that an index is outside."""
+        if outside in self._refused:
+            return
+        self._refused.add(outside)
+        flag = ir.ScalarOp("switch", "int64", (outside, ir.ONE, ir.ZERO))
+        self.at[-1].append(ir.Assign(OUTSIDE.name, ir.ScalarOp("bitwise_or", "int64", (OUTSIDE, flag))))
         self.fallible = True
 
     # --- scalar operations
@@ -214,7 +257,9 @@ class Nest(Scalars):
 
     def inner_loop(self, body: Iterable[ir.Statement], reductions: Reductions = (), simd: bool = True) -> ir.For:
         """Return the innermost loop over `body` and the statements of its depth."""
-        if self.fallible:
+        if self._refused:
+            reductions = (*reductions, ("|", OUTSIDE.name))
+        if self._refuses_powers:
             reductions = (*reductions, ("|", FAILED.name))
         whole = (*self.at[-1], *body)
         return loop(self.order[-1], whole, simd=simd, reductions=tuple(reductions))

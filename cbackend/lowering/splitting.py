@@ -61,6 +61,7 @@ def _picoseconds(group: Group, operands: Operands, in_rows: bool) -> int:
     moved = sum(numpy_dtype(o.dtype).itemsize for o in arrays if len(o.loops) == group.rank)
     costs = current().costs
     computed = sum(element(node) for node in _nodes(group) if isinstance(node.op, (Pointwise, Pool)))
+    computed += sum(costs.gathered(numpy_dtype(node.out.dtype).itemsize, False) for node in group.lookups)
     if in_rows:
         computed += sum(costs.row_byte * numpy_dtype(r.dtype).itemsize for r in group.results)
     return costs.step(moved, computed)

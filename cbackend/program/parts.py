@@ -15,6 +15,7 @@ from ...ops.elementwise.records import Pointwise
 from ...ops.lowered.fused import Fused, unmarked
 from ...ops.reductions.reduce import Reduce
 from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
 from ...ops.shapes.indexing import IncSubtensor, Subtensor, part_dims
 from ...ops.shapes.lengths import ShapeI
 from ...ops.shapes.shape import Reshape
@@ -108,7 +109,7 @@ class _Order:
 
 def _is_elementwise(op: Op) -> bool:
     if isinstance(op, Fused):
-        return not any(isinstance(node.op, Reduce) for node in op.graph.order)
+        return not any(isinstance(node.op, (Reduce, AdvancedSubtensor)) for node in op.graph.order)
     return isinstance(op, Pointwise)
 
 

@@ -357,12 +357,17 @@ class Planner:
         self, kernel: Kernel, extents: Extents, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
     ) -> None:
         """Plan a launch of `kernel` over these extents; arrays stand in the order of its operands."""
-        self.call(kernel, self.kernel_arguments(kernel, extents, outputs, inputs), outputs, inputs)
+        arguments: list[prog.Argument] = [*self.kernel_arguments(kernel, extents, outputs, inputs)]
+        tables = [a for a, operand in zip(inputs, kernel.inputs, strict=True) if operand.indexed]
+        if tables:
+            lengths = [q for a in tables for axis in zip(a.lengths, a.strides, strict=True) for q in axis]
+            arguments += [*lengths, prog.Detail()]
+        self.call(kernel, arguments, outputs, inputs)
 
     def kernel_arguments(
         self, kernel: Kernel, extents: Extents, outputs: Sequence[prog.Array], inputs: Sequence[prog.Array]
     ) -> list[prog.Quantity | prog.Array]:
-        """Return the arguments of a launch, in order."""
+        """Return the arguments of a launch, in order; without those of arrays that are looked up in."""
         arrays = (*outputs, *inputs)
         arguments: list[prog.Quantity | prog.Array] = []
         for argument in kernel.arguments:

@@ -59,7 +59,9 @@ _REPLAYS = 64
 class DeviceEngine(Engine):
     """Compiles the kernels of a graph for a device; see dialects/."""
 
-    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "narrow_indices")
+    unwanted: tuple[str, ...] = (
+        "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "narrow_indices", "lookups",
+    )  # fmt: skip
     hosts_refused = True
 
     def device(self) -> Device:

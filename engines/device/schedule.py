@@ -36,6 +36,7 @@ from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.row_passes import Top, opened
 from ...ops.networks.functions import AlongAxis
 from ...ops.networks.pooling import Pool
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
 from ...ops.shapes.creation import Alloc
 from ...ops.shapes.lengths import Shape, ShapeI
 from ...record import record
@@ -184,6 +185,8 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
         return VectorProductKernel(node, device, _kernel)
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
+    if isinstance(node.op, Fused) and any(isinstance(inner, AdvancedSubtensor) for inner in node.op.graph.ops):
+        raise TypeError(f"{node.op.name} looks up elements, which has no kernel on devices")
     if isinstance(node.op, Pool):
         raise TypeError(f"{node.op.name} has no kernel on devices")
     if device.in_parts:

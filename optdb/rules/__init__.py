@@ -350,6 +350,7 @@ def fusion_db() -> SequenceDB:
     db = SequenceDB()
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
     db.register("columns_of_joins", ColumnsOptimizer(), "fast_run", "fusion", position=0.5)
+    db.register("lookup_fusion", FusionOptimizer(lookups=True), "fast_run", "fusion", "lookups", position=0.9)
     db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
     db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
     db.register("pipeline_fusion", PipelineOptimizer(), "fast_run", "fusion", position=3)

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from arignote.cbackend.build.probe import FIRST, flags_of
+from arignote.cbackend.build.probe import first_groups, flags_of
 from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
 from arignote.cbackend.ir.kernel import Kernel, Status
 from arignote.cbackend.ir.operands import Extent, Pointer
 
 FLAGS = [
-    *flags_of(FIRST), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic",
+    *flags_of(first_groups()), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
 """The flags of the product, and warnings."""
 SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"

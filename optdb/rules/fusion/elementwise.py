@@ -18,6 +18,7 @@ from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import Elementwise, add, mul
 from ....ops.lowered.fused import Fused
 from ....ops.lowered.row_passes import is_row_graph, with_waiting
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....record import record
 from ....targets.current import current
 from ...contract import Contract, exact
@@ -32,12 +33,22 @@ from .speculative import join_speculatively
 
 @record(kw_only=True)
 class FusionOptimizer(Optimizer):
-    """Fuses each group of nodes that can share a loop nest; linear in the size of the graph."""
+    """Fuses each group of nodes that can share a loop nest; linear in the size of the graph.
+
+    `lookups`: only in graphs that look up elements at computed indices, which join groups then.
+    """
 
     contract: ClassVar[Contract | None] = exact
+    lookups: bool = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        return profiled(fuse, graph, self.name, editor)
+        return profiled(_fuse_lookups if self.lookups else fuse, graph, self.name, editor)
+
+
+def _fuse_lookups(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+    if not any(isinstance(op, AdvancedSubtensor) for op in graph.ops):
+        return graph
+    return fuse(graph, by, editor, lookups=True)
 
 
 @record(kw_only=True)
@@ -50,9 +61,9 @@ class FlattenOptimizer(Optimizer):
         return profiled(flatten_add_mul, graph, self.name, editor)
 
 
-def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+def fuse(graph: FunctionGraph, by: str, editor: GraphEditor, lookups: bool = False) -> FunctionGraph:
     """Return `graph` with each group of two or more nodes as one `Fused` node; call the editor once per group."""
-    facts = Facts(graph)
+    facts = Facts(graph, lookups)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, tuple[Fused, Origin]] = {}
     groups = join_siblings(partition(facts), facts)

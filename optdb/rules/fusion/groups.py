@@ -31,6 +31,7 @@ from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.networks.functions import AlongAxis
 from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.shape import DimShuffle
 from ....targets.costs import Costs
 from ....targets.current import current
@@ -56,6 +57,10 @@ class Group:
     """Whether a node reads a row, along the last axis, more than once."""
     folds_across: bool = False
     """Whether a node reduces axes other than the last."""
+    looks_up: bool = False
+    """Whether a node reads elements at computed indices."""
+    takes_no_lookup: bool = False
+    """Whether a node reduces one of several axes, or gives the new value of an input, which a failure must spare."""
 
 
 def partition(facts: Facts) -> list[Group]:
@@ -77,6 +82,21 @@ def partition(facts: Facts) -> list[Group]:
 def is_pointwise(node: Apply) -> bool:
     """Whether each element of the result depends on one element of each operand."""
     return isinstance(node.op, Pointwise)
+
+
+def is_lookup(node: Apply) -> bool:
+    """Whether the node reads elements at indices that arrays give for all axes, and is certainly as long as these."""
+    if not isinstance(node.op, AdvancedSubtensor) or node.op.spec != ("a",) * node.inputs[0].ndim:
+        return False
+    joint = dims_of(node.out)
+    return all(
+        own in (1, whole) for i in node.inputs[1:] for own, whole in zip(reversed(dims_of(i)), reversed(joint))
+    )
+
+
+def looks_up_in(node: Apply, operand: Variable) -> bool:
+    """Whether the node reads elements of the operand at computed indices."""
+    return isinstance(node.op, AdvancedSubtensor) and node.inputs[0] is operand
 
 
 def folds_rows(node: Apply) -> bool:
@@ -109,7 +129,8 @@ def reads_elements(node: Apply, operand: Variable) -> bool:
 class Facts:
     """Facts about a graph for the passes: values behind index maps, readers, outputs."""
 
-    def __init__(self, graph: FunctionGraph) -> None:
+    def __init__(self, graph: FunctionGraph, lookups: bool = False) -> None:
+        """`lookups`: nodes that look up elements may join groups."""
         self.limits: Fusion = current().limits.fusion
         self.costs: Costs = current().costs
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
@@ -136,10 +157,18 @@ class Facts:
                     readers.append((node, operand))
         self.kept: set[Apply] = {o.owner for o in map(self.source, graph.outputs) if o.owner is not None}
         """The nodes whose results are outputs of the graph, perhaps through index maps."""
+        self.lookups = set(filter(is_lookup, self.nodes)) if lookups else set[Apply]()
+        """The nodes that look up elements and may join groups."""
+        self.updating = {self.source(graph.outputs[o]).owner for _, o in graph.updates}
+        """The nodes that give new values of inputs."""
 
     def _compose(self, node: Apply) -> tuple[Variable, Axes]:
         source, axes = self.seen_through(node.inputs[0])
         return source, tuple(axes[o] if isinstance(o, int) else None for o in node.op.order)  # type: ignore[attr-defined]
+
+    def is_elementwise(self, node: Apply) -> bool:
+        """Whether the node computes each element of its result alone: it is pointwise, or looks up elements."""
+        return is_pointwise(node) or node in self.lookups
 
     def seen_through(self, variable: Variable) -> tuple[Variable, Axes]:
         """Return the value behind the index maps of `variable`, and its axis for each axis of `variable`."""
@@ -159,8 +188,13 @@ class Facts:
                     yield node, operand, above
 
     def loops_of(self, operand: Variable, reader: Apply, group: Group) -> Axes:
-        """Return the loops of `group` along which its member `reader` reads the axes of the source of `operand`."""
+        """Return the loops of `group` along which its member `reader` reads the axes of the source of `operand`.
+
+        None for each axis of an array in which it looks up elements.
+        """
         assert group.space is not None
+        if looks_up_in(reader, operand):
+            return (None,) * self.source(operand).ndim
         along = group.axes.get(reader) or tuple(range(len(group.space)))
         if operand not in self._seen_through:
             return along[len(along) - len(operand.type.shape) :]
@@ -172,15 +206,19 @@ class Facts:
         return tuple(loops)
 
 
-def group_alone(node: Apply, level: int) -> Group:
+def group_alone(node: Apply, level: int, facts: Facts) -> Group:
     """Return a group of one node."""
-    if is_pointwise(node) and _may_be_in_nest(node.out):
-        return Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
+    updates = node in facts.updating
+    if facts.is_elementwise(node) and _may_be_in_nest(node.outputs[0]):
+        group = Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
+        group.looks_up, group.takes_no_lookup = not is_pointwise(node), updates
+        return group
     if isinstance(node.op, Reduce):
-        across = not folds_rows(node)
-        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), folds_across=across)
+        group = Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), folds_across=not folds_rows(node))
+        group.takes_no_lookup = node.inputs[0].ndim > 1 or updates
+        return group
     if isinstance(node.op, AlongAxis) and folds_rows(node):
-        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), reads_rows=True)
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), reads_rows=True, takes_no_lookup=True)
     return Group(None, level, [node], set())
 
 
@@ -224,12 +262,15 @@ def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: f
 def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) -> bool:
     """Return the same regardless of the cost of broadcast values: those of rows are computed once per row."""
     nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
+    looks_up, takes_none = any(isinstance(node.op, AdvancedSubtensor) for node in extra), False
     for group in groups:
         nodes += len(group.nodes)
         inputs += len(group.inputs)
         rows |= group.reads_rows
         across |= group.folds_across
-    if nodes > facts.limits.nodes or (rows and across):
+        looks_up |= group.looks_up
+        takes_none |= group.takes_no_lookup
+    if nodes > facts.limits.nodes or (rows and across) or (looks_up and takes_none):
         return False
     if inputs <= facts.limits.inputs:
         return True
@@ -249,6 +290,8 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
             into.broadcast_cost += group.broadcast_cost
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
+            into.looks_up |= group.looks_up
+            into.takes_no_lookup |= group.takes_no_lookup
             group_of.update(dict.fromkeys(group.nodes, into))
             _read_less(into, group.nodes, group.inputs, group_of, facts)
     return into
@@ -269,12 +312,14 @@ def _join_readers(facts: Facts) -> list[Group]:
     group_of: GroupOf = {}
     for node in reversed(facts.nodes):
         level, targets = highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
-        place = _in_nest_of(node, targets, group_of, facts) if targets and is_pointwise(node) else None
+        place = _in_nest_of(node, targets, group_of, facts) if targets and facts.is_elementwise(node) else None
         if place is None or not fits(targets, facts, (node,), place[1]):
-            group_of[node] = group_alone(node, level + 1)
+            group_of[node] = group_alone(node, level + 1, facts)
             continue
         group = group_of[node] = targets[0] if len(targets) == 1 else merge(targets, group_of, facts)
         group.nodes.append(node)
+        group.looks_up |= not is_pointwise(node)
+        group.takes_no_lookup |= node in facts.updating
         group.axes[node], cost = place
         group.broadcast_cost += cost
         _read_less(group, (node,), node.inputs, group_of, facts)
@@ -305,12 +350,14 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
     readers = facts.readers[node]
     chosen = set(targets)
     inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
+    if any(looks_up_in(reader, operand) for reader, operand in inside):
+        return None
     (reader, operand), *others = inside
     loops = facts.loops_of(operand, reader, group_of[reader])
     if any(facts.loops_of(operand, reader, group_of[reader]) != loops for reader, operand in others):
         return None
     whole = _has_whole_space(node, loops, target)
-    if not whole and (node in facts.kept or len(inside) < len(readers)):
+    if not whole and (node in facts.kept or len(inside) < len(readers) or not is_pointwise(node)):
         return None
     return loops, work(node) if not whole and _is_broadcast(node, loops, target) else 0.0
 
@@ -338,7 +385,7 @@ def _continues(
         return False
     chosen = set(targets)
     return all(
-        is_pointwise(producer) and _has_whole_space(producer, facts.loops_of(operand, reader, group), group)
+        facts.is_elementwise(producer) and _has_whole_space(producer, facts.loops_of(operand, reader, group), group)
         for reader, operand, producer in edges
         if group_of[producer] in chosen
     )

@@ -21,6 +21,7 @@ from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.assumed import bare
 from ....ops.lowered.fused import Fused, InPlace
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.indexing import IncSubtensor
 from ....ops.shapes.shape import DimShuffle
 from ....profiling import OptimizerProfile
@@ -246,11 +247,13 @@ def _broadcasts(shapes: Iterable[Sequence[Dim]], joint: Sequence[Dim], agreement
 
 
 def moved_inputs(op: Fused) -> set[Variable]:
-    """Return the inputs of a group read along other axes than its outputs are written; none may be overwritten."""
+    """Return the inputs of a group read elsewhere than its outputs are written; none may be overwritten."""
     moved: set[Variable] = set()
     for node in reversed(op.graph.order):
         if isinstance(node.op, DimShuffle) or not moved.isdisjoint(node.outputs):
             moved.update(node.inputs)
+        elif isinstance(node.op, AdvancedSubtensor):
+            moved.add(node.inputs[0])
     return moved.intersection(op.graph.inputs)
 
 

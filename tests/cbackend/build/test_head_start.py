@@ -17,7 +17,7 @@ from arignote.cbackend.build import compilation
 from arignote.cbackend.build.build import build_all
 from arignote.cbackend.build.headstart import HeadStart
 from arignote.cbackend.build.loading import ffi
-from arignote.cbackend.build.probe import FIRST, flags_of
+from arignote.cbackend.build.probe import first_groups, flags_of
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.folder import WORK
 from arignote.cbackend.cache.store import Cache
@@ -73,7 +73,7 @@ def test_what_was_begun_is_used_once(cache, compiled):
     assert found is ahead.search()
     first, second = build_all([returning(1), returning(2)], found.toolchain, cache)
     assert [first.lib.ag_entry(ffi.NULL), second.lib.ag_entry(ffi.NULL)] == [1, 2]
-    expected = found.toolchain.flags == flags_of(FIRST)
+    expected = found.toolchain.flags == flags_of(first_groups())
     assert sorted(compiled) == ([returning(2)] if expected else [returning(1), returning(2)])
     assert not at_work(cache)
     assert found.toolchain == Toolchain.find(cache)

@@ -60,7 +60,7 @@ GATHERS = {
     "rows": ([W, I, X], W[I] * X),
     "a softmax of rows": ([W, I], T.nn.softmax(W[I])),
     "sums of rows": ([W, I, X], (W[I] * X).sum(1)),
-    "elements": ([V, I], T.exp(V[I])),
+    "elements": ([V, I, X], T.exp(V[I])[:, None] * X),
     "columns": ([W, I], T.take(W, I, axis=1) * 2),
     "two gathers": ([W, V, I], W[I] * V[I][:, None] + W[I + 0]),
 }
