@@ -159,8 +159,10 @@ class Facts:
         """The nodes whose results are outputs of the graph, perhaps through index maps."""
         self.lookups = set(filter(is_lookup, self.nodes)) if lookups else set[Apply]()
         """The nodes that look up elements and may join groups."""
-        self.updating = {self.source(graph.outputs[o]).owner for _, o in graph.updates}
-        """The nodes that give new values of inputs."""
+        self.updating: set[Apply | None] = set()
+        """The nodes that give new values of inputs; empty without lookups."""
+        if self.lookups:
+            self.updating.update(self.source(graph.outputs[o]).owner for _, o in graph.updates)
 
     def _compose(self, node: Apply) -> tuple[Variable, Axes]:
         source, axes = self.seen_through(node.inputs[0])
@@ -168,7 +170,7 @@ class Facts:
 
     def is_elementwise(self, node: Apply) -> bool:
         """Whether the node computes each element of its result alone: it is pointwise, or looks up elements."""
-        return is_pointwise(node) or node in self.lookups
+        return isinstance(node.op, Pointwise) or node in self.lookups
 
     def seen_through(self, variable: Variable) -> tuple[Variable, Axes]:
         """Return the value behind the index maps of `variable`, and its axis for each axis of `variable`."""
@@ -193,7 +195,7 @@ class Facts:
         None for each axis of an array in which it looks up elements.
         """
         assert group.space is not None
-        if looks_up_in(reader, operand):
+        if self.lookups and looks_up_in(reader, operand):
             return (None,) * self.source(operand).ndim
         along = group.axes.get(reader) or tuple(range(len(group.space)))
         if operand not in self._seen_through:
@@ -208,17 +210,22 @@ class Facts:
 
 def group_alone(node: Apply, level: int, facts: Facts) -> Group:
     """Return a group of one node."""
-    updates = node in facts.updating
+    group = _nest_alone(node, level, facts)
+    if facts.lookups:
+        group.looks_up = node in facts.lookups
+        reduces = not facts.is_elementwise(node) and len(group.space or ()) > 1
+        group.takes_no_lookup = reduces or node in facts.updating
+    return group
+
+
+def _nest_alone(node: Apply, level: int, facts: Facts) -> Group:
     if facts.is_elementwise(node) and _may_be_in_nest(node.outputs[0]):
-        group = Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
-        group.looks_up, group.takes_no_lookup = not is_pointwise(node), updates
-        return group
+        return Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
     if isinstance(node.op, Reduce):
-        group = Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), folds_across=not folds_rows(node))
-        group.takes_no_lookup = node.inputs[0].ndim > 1 or updates
-        return group
+        across = not folds_rows(node)
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), folds_across=across)
     if isinstance(node.op, AlongAxis) and folds_rows(node):
-        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), reads_rows=True, takes_no_lookup=True)
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), reads_rows=True)
     return Group(None, level, [node], set())
 
 
@@ -262,21 +269,26 @@ def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: f
 def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) -> bool:
     """Return the same regardless of the cost of broadcast values: those of rows are computed once per row."""
     nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
-    looks_up, takes_none = any(isinstance(node.op, AdvancedSubtensor) for node in extra), False
     for group in groups:
         nodes += len(group.nodes)
         inputs += len(group.inputs)
         rows |= group.reads_rows
         across |= group.folds_across
-        looks_up |= group.looks_up
-        takes_none |= group.takes_no_lookup
-    if nodes > facts.limits.nodes or (rows and across) or (looks_up and takes_none):
+    if nodes > facts.limits.nodes or (rows and across):
+        return False
+    if facts.lookups and not _may_look_up(groups, facts, extra):
         return False
     if inputs <= facts.limits.inputs:
         return True
     inside = {*extra, *[node for g in groups for node in g.nodes]}
     read = {i for g in groups for i in g.inputs}.union(*[node.inputs for node in extra])
     return len([i for i in read if facts.above[i] not in inside]) <= facts.limits.inputs
+
+
+def _may_look_up(groups: list[Group], facts: Facts, extra: Sequence[Apply]) -> bool:
+    """Whether none of the nodes looks up elements, or all may stand beside one that does."""
+    looks_up = any(group.looks_up for group in groups) or not facts.lookups.isdisjoint(extra)
+    return not looks_up or not any(group.takes_no_lookup for group in groups)
 
 
 def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
@@ -290,8 +302,9 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
             into.broadcast_cost += group.broadcast_cost
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
-            into.looks_up |= group.looks_up
-            into.takes_no_lookup |= group.takes_no_lookup
+            if facts.lookups:
+                into.looks_up |= group.looks_up
+                into.takes_no_lookup |= group.takes_no_lookup
             group_of.update(dict.fromkeys(group.nodes, into))
             _read_less(into, group.nodes, group.inputs, group_of, facts)
     return into
@@ -318,8 +331,9 @@ def _join_readers(facts: Facts) -> list[Group]:
             continue
         group = group_of[node] = targets[0] if len(targets) == 1 else merge(targets, group_of, facts)
         group.nodes.append(node)
-        group.looks_up |= not is_pointwise(node)
-        group.takes_no_lookup |= node in facts.updating
+        if facts.lookups:
+            group.looks_up |= node in facts.lookups
+            group.takes_no_lookup |= node in facts.updating
         group.axes[node], cost = place
         group.broadcast_cost += cost
         _read_less(group, (node,), node.inputs, group_of, facts)
@@ -350,7 +364,7 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
     readers = facts.readers[node]
     chosen = set(targets)
     inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
-    if any(looks_up_in(reader, operand) for reader, operand in inside):
+    if facts.lookups and any(looks_up_in(reader, operand) for reader, operand in inside):
         return None
     (reader, operand), *others = inside
     loops = facts.loops_of(operand, reader, group_of[reader])

@@ -30,8 +30,10 @@ Neighbours = Callable[[Group], Iterable[Group]]
 
 def join_siblings(groups: Sequence[Group], facts: Facts) -> list[Group]:
     """Return `groups`, which stand in topological order, with siblings joined, in such an order again."""
+    reads = _Reads(facts, groups)
+    if not reads.any_shared:
+        return list(groups)
     group_of: GroupOf = {node: group for group in groups for node in group.nodes}
-    reads = _Reads(facts)
 
     def producers(group: Group) -> Iterable[Group]:
         return (group_of[above] for _, _, above in facts.sources(group.nodes))
@@ -55,12 +57,11 @@ def _joined(groups: Sequence[Group], neighbours: Neighbours, group_of: GroupOf, 
         found = reads.of(group) if group.space else ()
         siblings = dict.fromkeys(group_of[latest[read]] for read in found if read in latest)
         joint = group
-        if siblings:
+        fitting = [s for s in siblings if fits([s, group], reads.facts)]
+        if fitting:
             behind = max((place[g] for g in neighbours(group) if g is not group), default=-1)
-            near = [s for s in siblings if place[s] > behind and fits([s, group], reads.facts)]
-            if near:
-                sibling = max(near, key=place.__getitem__)
-                at = place[sibling]
+            sibling = max(fitting, key=place.__getitem__)
+            if (at := place[sibling]) > behind:
                 joint = merge([sibling, group], group_of, reads.facts)
                 place[joint] = at
         latest.update(dict.fromkeys(found, joint.nodes[0]))
@@ -68,15 +69,33 @@ def _joined(groups: Sequence[Group], neighbours: Neighbours, group_of: GroupOf, 
 
 
 class _Reads:
-    """The memory that groups read along all their loops."""
+    """The memory that groups read along all their loops, if two groups over one space read it."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, groups: Sequence[Group]) -> None:
         self.facts = facts
         self._memory: dict[Variable, Memory] = {}
         self._found: dict[Group, tuple[int, dict[Read, None]]] = {}
         """The reads of groups with their sizes then: another size tells that others have joined."""
         joins = [node for node in facts.nodes if joins_columns(node)]
         self._joins: dict[Variable, Variable] = {part: node.out for node in joins for part in node.inputs}
+        self._shared = self._read_twice(groups)
+
+    @property
+    def any_shared(self) -> bool:
+        """Whether any two groups may be siblings."""
+        return bool(self._shared or self._joins)
+
+    def _read_twice(self, groups: Sequence[Group]) -> set[tuple[Variable, tuple[Dim, ...]]]:
+        """Return the memory, with a space, that two groups over this space read."""
+        first: dict[tuple[Variable, tuple[Dim, ...]], Group] = {}
+        shared = set()
+        for group in groups:
+            for operand in group.inputs if group.space else ():
+                if operand.type.shape:
+                    key = self._base(operand), group.space or ()
+                    if first.setdefault(key, group) is not group:
+                        shared.add(key)
+        return shared
 
     def of(self, group: Group) -> dict[Read, None]:
         """Return the memory that a group reads, or writes columns of, along all its loops."""
@@ -89,11 +108,14 @@ class _Reads:
     def _of(self, group: Group) -> dict[Read, None]:
         space = group.space or ()
         found: dict[Read, None] = {}
-        for node in group.nodes:
+        shared = {i for i in group.inputs if i.type.shape and (self._base(i), space) in self._shared}
+        for node in group.nodes if shared or self._joins else ():
             if self._joins and node.out in self._joins and dims_of(node.out) == space:
                 found[space, self._joins[node.out], ()] = None
+            if shared.isdisjoint(node.inputs):
+                continue
             for operand in dict.fromkeys(node.inputs):
-                if operand not in group.inputs or not operand.type.shape:
+                if operand not in shared:
                     continue
                 source = self.facts.source(operand)
                 loops = self.facts.loops_of(operand, node, group)
@@ -104,8 +126,14 @@ class _Reads:
                     found[space, base, tuple(along.get(k) for k in range(len(space)))] = None
         return found
 
+    def _base(self, operand: Variable) -> Variable:
+        """Return the array that an operand is a view of."""
+        return self.memory(self.facts.source(operand))[0]
+
     def memory(self, value: Variable) -> Memory:
         """Return the array that `value` is a view of in the same lines of memory, and its axis for each of `value`."""
+        if value.owner is None or not isinstance(value.owner.op, (Subtensor, DimShuffle)):
+            return value, tuple(range(value.ndim))
         views: list[Apply] = []
         while value not in self._memory and value.owner is not None and self._shares_lines(value.owner):
             views.append(value.owner)
