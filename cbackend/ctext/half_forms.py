@@ -47,13 +47,32 @@ static {name}_{n} {name}_lanes_{letter}({name}_{n} x)
 """
 _WIDTHS = (("b", 4), ("c", 8), ("d", 8), ("e", 16))
 """Letters of the instruction sets in the vector function ABI of x86-64, with floats in a vector."""
+_ARITHMETIC = """\
+#ifdef __AVX512FP16__
+{inline} f16 ag_{name}_f16(f16 a, f16 b)
+{{
+    union {{ f16 u; _Float16 f; }} x = {{a}}, y = {{b}};
+    x.f = x.f {sign} y.f;
+    return x.u;
+}}
+#else
+{inline} f16 ag_{name}_f16(f16 a, f16 b)
+{{
+    return ag_f16_from_f32(ag_f32_from_f16(a) {sign} ag_f32_from_f16(b));
+}}
+#endif
+"""
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "true_div": "/"}
 Step = Callable[[str, int, str], str]
 """C of lanes from the helper's name, their count and C of what they are made of."""
 _BUILTIN = {4: "{}", 8: "{}256", 16: "{}512_mask"}
 
 
 def half_forms() -> list[Helper]:
-    """Return the conversions: to float32, from it, and both, which rounds a float32.  Bits of a half lie in a float."""
+    """Return conversions and arithmetic.
+
+    Conversions are to float32, from it, and both, which rounds a float32.  Bits of a half lie in a float.
+    """
     return [
         _form("ag_widened_f16", "f32", "f16", "ag_f32_from_f16", "v.u = x; return ag_widened_f16_lane(v.f);",
               (_packed, _widened)),
@@ -61,6 +80,7 @@ def half_forms() -> list[Helper]:
               (_narrowed, _unpacked)),
         _form("ag_half_f32", "f32", "f32", "ag_f32_as_f16", "v.f = ag_half_f32_lane(x); return v.f;",
               (_narrowed, _widened)),
+        *(Helper(f"ag_{n}_f16", _ARITHMETIC.format(name=n, sign=s, inline=INLINE)) for n, s in _SIGNS.items()),
     ]  # fmt: skip
 
 

@@ -29,6 +29,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "either": {"b": EITHER},
     "chosen": {"iuf": call("ag_chosen_{T}", 3)},
     "half": {"f": call("ag_half_{T}")},
+    **{f"half_{name}": {"e": call(f"ag_{name}_f16", 2)} for name in ("add", "sub", "mul", "true_div")},
     "max_number": {"f": call("ag_max_number_{T}", 2)},
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_lanes": {"iu": call(f"ag_{name}_lanes_{{T}}", 2)} for name in ("floor_div", "mod")},

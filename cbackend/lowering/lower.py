@@ -26,6 +26,7 @@ from .arrange import arranged, in_vectors
 from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
+from .halves import on_halves
 from .lanes import sums_in_lanes
 from .lookups import checked, signature_of
 from .nest import FAILED, Nest, Operands
@@ -61,7 +62,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases), schedule)
     body, group, operands, comment, whole = _pieces(node, aliases, schedule)
-    body = in_vectors(sums_in_lanes(body), schedule.vector)
+    body = in_vectors(sums_in_lanes(on_halves(body)), schedule.vector)
     kernel = Kernel(
         comment if schedule == DEFAULT else f"{comment}\n   schedule: {schedule}",
         group.rank,

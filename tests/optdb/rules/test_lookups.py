@@ -70,7 +70,7 @@ def test_indices_of_each_dtype(dtype):
 
 
 @pytest.mark.parametrize("rows, columns", [(0, 5), (5, 0), (1, 9), (7, 33), (300, 400)])
-def test_index_arrays_that_are_stretched(rows, columns):
+def test_index_arrays_that_are_broadcast(rows, columns):
     rng = np.random.default_rng(rows)
     i, j = rng.integers(-50, 50, rows), rng.integers(-60, 60, columns)
     agrees(lambda x, i, j: 2 * x[i[:, None], j[None, :]], rng.standard_normal((50, 60)), i, j)
