@@ -12,8 +12,11 @@ from .helper import C_TYPES
 _PART = {"complex64": "float32", "complex128": "float64"}
 
 
-def cast_form(source: str, target: str) -> Form:
-    """Return the C that casts from dtype `source` to dtype `target`; a complex number becomes its real part."""
+def cast_form(source: str, target: str, way: str = "from") -> Form:
+    """Return the C that casts from dtype `source` to dtype `target`; a complex number becomes its real part.
+
+    `way`: "cut" where a float becomes an integer of which no float is made in the same loop.
+    """
     if source == target:
         return ITSELF
     if target == "bool":
@@ -29,7 +32,7 @@ def cast_form(source: str, target: str) -> Form:
     if source in _PART:
         return _after(template("__real__ {0}", Binding.UNARY), _PART[source], target)
     if source in ("float32", "float64") and numpy_dtype(target).kind in "iu":
-        return _to_integer(source, target)
+        return _to_integer(source, target, way)
     if source == "bool" and target in ("float32", "float64"):
         # gcc does not vectorize a cast from bool to a float
         return template(f"({C_TYPES[target]})(i32){{0}}", Binding.UNARY)
@@ -60,10 +63,10 @@ def _to_complex(source: str, target: str) -> Form:
     return Form(f"ag_make_{C_TYPES[target]}({part.text}, 0)", Binding.ATOM, part.operands)
 
 
-def _to_integer(source: str, target: str) -> Form:
+def _to_integer(source: str, target: str, way: str) -> Form:
     """Return the cast to an integer by way of the integer type that x86-64 converts to."""
     through = {"int64": "i64", "uint32": "i64", "uint64": "u64"}.get(target, "i32")
-    converted = call(f"ag_{through}_from_{C_TYPES[source]}")
+    converted = call(f"ag_{through}_{'from' if through == 'u64' else way}_{C_TYPES[source]}")
     if through == C_TYPES[target]:
         return converted
     return Form(f"({C_TYPES[target]}){converted.text}", Binding.UNARY, converted.operands)

@@ -3,6 +3,7 @@
     total = x > total ? x : total    -->  total = ag_max_number_f32(x, total)      (clang makes vectors of it)
     v2 = v0 ? x : y                  -->  v2 = ag_chosen_f32(v0, x, y)             where v0 is read from memory
     v1 = ag_mod_i64(v0, n)           -->  v1 = ag_mod_lanes_i64(v0, n)             without a division of integers
+    v1 = ag_i32_from_f64(v0)         -->  v1 = ag_i32_cut_f64(v0)                  where no float is made of v1
     v2 = widened(narrowed(v0))       -->  v2 = ag_half_f32(v0)                     where a float16 lies between two ops
 
 gcc makes a branch of a choice by a bool from memory, in the elements behind the last vector and in loops over strided
@@ -25,7 +26,20 @@ _TRUTHS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "logical_and", 
 def printed_body(loop: For) -> Body:
     """The statements of the loop as they are printed."""
     body = _without_halves(_without_branches(_with_builtins(loop)))
-    return tuple(map(_in_lanes, body)) if loop.simd else body
+    return tuple(map(_in_lanes, _cut(body))) if loop.simd else body
+
+
+def _cut(body: Body) -> Body:
+    """The body with shorter conversions to integers of which no float is made."""
+    values = [s.value for s in body if isinstance(s, Let) and isinstance(s.value, ScalarOp) and s.value.name == "cast"]
+    back = {v.args[0].name for v in values if v.dtype.startswith("float") and isinstance(v.args[0], Local)}
+    return tuple(Let(s.name, _cut_value(s.value)) if isinstance(s, Let) and s.name not in back else s for s in body)
+
+
+def _cut_value(value: Expr) -> Expr:
+    if not isinstance(value, ScalarOp) or value.name != "cast" or numpy_dtype(value.dtype).kind not in "iu":
+        return value
+    return ScalarOp("cut", value.dtype, value.args) if value.args[0].dtype in ("float32", "float64") else value
 
 
 def _without_halves(body: Body) -> Body:

@@ -85,8 +85,8 @@ def form_of(op: ScalarOp) -> Form:
 
 @cache
 def _form(name: str, result: str, dtypes: tuple[str, ...]) -> Form:
-    if name == "cast":
-        return cast_form(dtypes[0], result)
+    if name in ("cast", "cut"):
+        return cast_form(dtypes[0], result, "cut" if name == "cut" else "from")
     own = user_op(name)
     if own is not None:
         return user_form(own, result, dtypes)

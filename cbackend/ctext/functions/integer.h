@@ -171,6 +171,18 @@ static inline i64 ag_i64_from_F(F x)
     return x >= -TWO_63 && x < TWO_63 ? (i64)(trunc_F(x) + 0) : -9223372036854775807 - 1;
 }
 
+/* The same where no float is made of the integer in that loop. */
+
+static inline i32 ag_i32_cut_F(F x)
+{
+    return fabs_F(x) < (F)0x1p31 ? (i32)x : -2147483647 - 1;
+}
+
+static inline i64 ag_i64_cut_F(F x)
+{
+    return fabs_F(x) < TWO_63 ? (i64)x : -9223372036854775807 - 1;
+}
+
 static inline u64 ag_u64_from_F(F x)
 {
     return x >= TWO_63 ? (u64)ag_i64_from_F(x - TWO_63) ^ (u64)1 << 63 : (u64)ag_i64_from_F(x);
