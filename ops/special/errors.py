@@ -349,13 +349,14 @@ def voigt_real(x: float, y: float) -> float:
         re, _im = faddeeva_series(a, y)
         return re
     halves = is_near_node(a)
-    total = 0.0 if halves else 0.5 / square
-    for k in range(14):
+    total = 0.0
+    for k in range(13, -1, -1):  # the least terms first
         t = 0.5 * float(k) + (0.25 if halves else 0.5)
         weight = VOIGT_HALVES[k] if halves else VOIGT_WHOLES[k]
         near = (a - t) * (a - t) + y * y
         far = (a + t) * (a + t) + y * y
         total = total + weight * ((square + t * t) / (near * far))
+    total = total if halves else total + 0.5 / square
     result = y / PI * total
     if y >= 2.0 * PI:
         return result
@@ -372,13 +373,14 @@ def voigt_imag(x: float, y: float) -> float:
         _re, im = faddeeva_series(x, y)
         return im
     halves = is_near_node(a)
-    total = 0.0 if halves else 0.5 / square
-    for k in range(14):
+    total = 0.0
+    for k in range(13, -1, -1):  # the least terms first
         t = 0.5 * float(k) + (0.25 if halves else 0.5)
         weight = VOIGT_HALVES[k] if halves else VOIGT_WHOLES[k]
         near = (a - t) * (a - t) + y * y
         far = (a + t) * (a + t) + y * y
         total = total + weight * (((a - t) * (a + t) + y * y) / (near * far))
+    total = total if halves else total + 0.5 / square
     result = a / PI * total
     if y < 2.0 * PI:
         _real, residue = voigt_residue(a, y, halves)

@@ -273,7 +273,7 @@ def gammainc(a: float, x: float) -> float:
         return nan if x == inf else 0.0
     if x == inf:
         return 1.0
-    if a < 12.0 and x < 12.0 and x > 1e-300:
+    if a < 12.0 and x < a + 2.0 and x > 1e-300:
         p = gamma_factor(a, x) * lower_series(a, x)
         return p if p < 1.0 else 1.0
     p, _q = incomplete_gamma(a, x)

@@ -310,14 +310,15 @@ static inline f64 ag_voigt_real_f64(f64 x, f64 y)
         return re;
     }
     const f64 halves = ag_is_near_node_f64(a);
-    f64 total = halves ? 0.0 : 0.5 / square;
-    for (i32 k = 0; k < 14; k++) {
+    f64 total = 0.0;
+    for (i32 k = 13; k > -1; k--) {
         const f64 t = 0.5 * (f64)k + (halves ? 0.25 : 0.5);
         const f64 weight = halves ? VOIGT_HALVES[k] : VOIGT_WHOLES[k];
         const f64 near = (a - t) * (a - t) + y * y;
         const f64 far = (a + t) * (a + t) + y * y;
         total = total + weight * ((square + t * t) / (near * far));
     }
+    total = halves ? total : total + 0.5 / square;
     const f64 result = y / 0x1.921fb54442d18p+1 * total;
     if (y >= 2.0 * 0x1.921fb54442d18p+1) {
         return result;
@@ -349,14 +350,15 @@ static inline f64 ag_voigt_imag_f64(f64 x, f64 y)
         return im;
     }
     const f64 halves = ag_is_near_node_f64(a);
-    f64 total = halves ? 0.0 : 0.5 / square;
-    for (i32 k = 0; k < 14; k++) {
+    f64 total = 0.0;
+    for (i32 k = 13; k > -1; k--) {
         const f64 t = 0.5 * (f64)k + (halves ? 0.25 : 0.5);
         const f64 weight = halves ? VOIGT_HALVES[k] : VOIGT_WHOLES[k];
         const f64 near = (a - t) * (a - t) + y * y;
         const f64 far = (a + t) * (a + t) + y * y;
         total = total + weight * (((a - t) * (a + t) + y * y) / (near * far));
     }
+    total = halves ? total : total + 0.5 / square;
     f64 result = a / 0x1.921fb54442d18p+1 * total;
     if (y < 2.0 * 0x1.921fb54442d18p+1) {
         f64 residue = 0;

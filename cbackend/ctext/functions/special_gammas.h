@@ -291,7 +291,7 @@ static inline f64 ag_gammainc_f64(f64 a, f64 x)
         return 1.0;
     }
     f64 p = 0;
-    if (a < 12.0 && x < 12.0 && x > 1e-300) {
+    if (a < 12.0 && x < a + 2.0 && x > 1e-300) {
         p = ag_gamma_factor_f64(a, x) * ag_lower_series_f64(a, x);
         return p < 1.0 ? p : 1.0;
     }
