@@ -287,6 +287,14 @@ def wholes(form: Form) -> list[int]:
     return [n for part in ([p for _, p in parts] if is_named(form) else parts) for n in wholes(part)]
 
 
+def reads_leaves(form: Form) -> bool:
+    """Whether a registered class makes a part of the tree, and may read leaves for that, as the lengths of a matrix."""
+    if type(form) is not tuple:
+        return False
+    _, parts, *static = form
+    return bool(static) or any(map(reads_leaves, [p for _, p in parts] if is_named(form) else parts))
+
+
 def difference(value: Any, form: Form, name: str, anything: bool = False) -> str:
     """Return the first difference between a value and the form that it should have; empty if there is none."""
     if form is None:

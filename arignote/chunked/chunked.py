@@ -138,7 +138,7 @@ class OnDask:
         updates, read = source.unoptimized_graph.updates, self._held()
         results = (self._updated if updates else self._results)(arguments, read)
         count = len(results) - len(updates)
-        return source.compilation.signature.formed(results[:count])
+        return source.compilation.signature.formed(results[:count], arguments)
 
     def _held(self) -> list[np.ndarray]:
         """Return copies of the values of the shared variables, all from between two updates."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cbackend.calls.binding import Binding
 from ..explain.tracebacks import tell
-from ..tree import in_form
+from ..tree import in_form, reads_leaves
 from .signature import Signature
 
 
@@ -67,18 +67,20 @@ class Bound:
 def bound(name: str, signature: Signature, executable: Any, arguments: Sequence[Any], out: Any) -> Bound:
     """Return the function of `executable` bound to arguments; `out` has the form of its results, or is None."""
     binding = executable.bind(arguments, None if out is None else as_list(name, signature, out))
-    result = shaped(signature, binding.outputs)
 
     def other() -> Any:
         """Call through Python."""
-        return shaped(signature, binding())
+        return shaped(signature, binding(), binding.inputs)
 
-    return Bound(name, binding, executable.native_bound(binding, result, other) or other)
+    native = None
+    if not reads_leaves(signature.result):  # else results are made of the values of each call
+        native = executable.native_bound(binding, shaped(signature, binding.outputs, binding.inputs), other)
+    return Bound(name, binding, native or other)
 
 
-def shaped(signature: Signature, results: list[Any]) -> Any:
+def shaped(signature: Signature, results: list[Any], inputs: Sequence[np.ndarray]) -> Any:
     """Results in the form that the function returns."""
-    return results if signature.form == "list" else signature.formed(results)
+    return results if signature.form == "list" else signature.formed(results, inputs)
 
 
 def as_list(name: str, signature: Signature, out: Any) -> list[Any]:
@@ -91,5 +93,5 @@ def as_list(name: str, signature: Signature, out: Any) -> list[Any]:
     if signature.form == "dict" and isinstance(out, Mapping) and set(out) == set(signature.keys):
         return [out[key] for key in signature.keys]
     if signature.form == "tree":
-        return in_form(out, signature.result, f"{name}: out")
+        return signature.computed(in_form(out, signature.result, f"{name}: out"))
     raise TypeError(f"{name}: out is {type(out).__name__}; expected {expected.get(signature.form, 'nothing')}, or None")

@@ -29,7 +29,7 @@ class CallPath:
         form = self.form
         if form == "one":
             return results[0]
-        return results if form == "list" else self.signature.formed(results)
+        return results if form == "list" else self.signature.formed(results, ())
 
     def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
         """Return the values of the inputs for a call with these arguments."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ class Signature:
     """The names of these arguments, for keywords; None for a tree."""
     argument_words: tuple[str, ...] = ()
     """Their names in messages: that of the variable that holds the tree, or "argument 0"."""
+    views: tuple[int | None, ...] = ()
+    """For each leaf of the result the input that it is, None if the graph computes it; empty if it computes all."""
 
     @property
     def n_inputs(self) -> int:
@@ -59,19 +62,29 @@ class Signature:
         """The container of each input of the graph; None for those that a call gives."""
         return (*[None] * self.n_inputs, *(s.container for s in self.shared))
 
-    def formed(self, results: Sequence[Any]) -> Any:
-        """Return the results of a call, without those of updates, in the form in which the function returns them."""
+    def formed(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """Return the results of a call, without those of updates, in the form in which the function returns them.
+
+        `inputs`: the arrays of the inputs, of which views are made.
+        """
         if self.form == "dict":
             return dict(zip(self.keys, results, strict=True))
         if self.form == "tree":
-            return unflat(self.result, iter(results))
+            return unflat(self.result, self.with_views(iter(results), inputs))
         return results[0] if self.form == "one" else list(results) if self.form == "list" else None
 
+    def with_views(self, results: Iterator[Any], inputs: Sequence[Any]) -> Iterator[Any]:
+        """Return the leaves of the result: values of the graph, and inputs in the places of views."""
+        return (next(results) if k is None else inputs[k] for k in self.views) if self.views else results
+
+    def computed(self, found: list[Any]) -> list[Any]:
+        """Return those leaves of the result that the graph computes."""
+        return [v for v, k in zip(found, self.views, strict=True) if k is None] if self.views else found
 
     def unformed(self, result: Any) -> list[Any]:
-        """Return the values in the result of a call, the inverse of `formed`."""
+        """Return the values of the graph in the result of a call, the inverse of `formed`."""
         if self.form == "tree":
-            return in_form(result, self.result)
+            return self.computed(in_form(result, self.result))
         if self.form in ("one", "none"):
             return [result] if self.form == "one" else []
         return list(result.values() if self.form == "dict" else result)
@@ -112,6 +125,8 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     held = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in given]
     shared = list(dict.fromkeys([*held, *new_values]))
     _check_leaves(variables, arguments, shared, found, results, on_unused_input)
+    views = _views(result, results, variables, arguments) if form == "tree" else ()
+    results = [v for v, k in zip_longest(results, views) if k is None]
     first_update = len(results) - len(new_values)
     place = {s: k for k, s in enumerate(shared, len(variables))}
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
@@ -120,7 +135,31 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     counts = [len(places(a, "")) for a in arguments]
     firsts = [sum(counts[:k]) for k in range(len(counts))]
     keywords = tuple(names[first] if a is None else None for first, a in zip(firsts, arguments, strict=True))
-    return Signature(graph, names, tuple(shared), form, keys, result, arguments, keywords, words)
+    return Signature(graph, names, tuple(shared), form, keys, result, arguments, keywords, words, views)
+
+
+def _views(
+    result: Form, results: Sequence[Variable], inputs: Sequence[Variable], arguments: Sequence[Form]
+) -> tuple[int | None, ...]:
+    """Return for each leaf of the result the input that it is, if its sparse matrix has the parts of an argument.
+
+    Such a result, `A.T`, shares the memory of the argument, as SciPy's does.  Empty if there is none.
+    """
+    place = {v: k for k, v in enumerate(inputs)}
+    given = [set(whole) for whole in _wholes(arguments, len(inputs)) if len(whole) > 1]
+    found: list[int | None] = []
+    for whole in _wholes([result], 0):
+        at = [place.get(results[k]) for k in whole]
+        found += at if set(at) in given else [None] * len(at)
+    return tuple(found) if any(k is not None for k in found) else ()
+
+
+def _wholes(forms: Sequence[Form], leaves: int) -> Iterator[range]:
+    """Yield the positions of the leaves of each sparse matrix, and that of each other leaf; `leaves`: without forms."""
+    sizes, k = [n for form in forms for n in wholes(form)] or [1] * leaves, 0
+    while k < len(sizes):
+        yield range(k, k + sizes[k])
+        k += sizes[k]
 
 
 def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, ...]]:
@@ -381,14 +420,8 @@ def _check_leaves(
 
 def _unused(variables: list[Variable], arguments: Sequence[Form], used: set[Variable]) -> list[str]:
     """Return the names of inputs that are not used; a sparse matrix is used if one of its parts is."""
-    sizes = [n for form in arguments for n in wholes(form)] or [1] * len(variables)
-    names, k = [], 0
-    while k < len(variables):
-        whole = variables[k : k + sizes[k]]
-        if used.isdisjoint(whole):
-            names.append(whole[0].name or f"input {k}")
-        k += len(whole)
-    return names
+    every = [[variables[k] for k in whole] for whole in _wholes(arguments, len(variables))]
+    return [whole[0].name or f"input {variables.index(whole[0])}" for whole in every if used.isdisjoint(whole)]
 
 
 def _kind(value: Any) -> str:

@@ -27,10 +27,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..cbackend.calls.caller import parameters
 from ..cbackend.calls.checks import ChunkedArgument
+from ..record.containers import registered
 from ..tree import NONE, Form, in_form, is_named, places, unflat
 from .call_path import CallPath
+from .signature import Signature
 
 
 class TreePath(CallPath):
@@ -42,7 +46,14 @@ class TreePath(CallPath):
             results = self.run(*values)
         except (TypeError, ValueError) as error:
             raise self.named(error, values) from None
-        return self.signature.formed(results)
+        signature = self.signature
+        return signature.formed(results, self.arrays(values) if signature.views else ())
+
+    def arrays(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the arrays of the inputs for these values: arrays of the dtype and rank of an input as they are."""
+        signature = self.signature
+        found = parameters(self.name, signature.graph, signature.containers, self.downcast)
+        return [p.array(v) for p, v in zip(found, values, strict=False)]
 
     def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
         """Return the leaves of the arguments.  Raises TypeError, with the path, for another structure."""
@@ -96,7 +107,9 @@ def generated(path: TreePath, run: Callable[..., Any], as_list: bool) -> Callabl
     given = f"{', '.join(flat)}{',' * bool(flat)}"
     lines += ["try:", f"    r = run({', '.join(flat)})", "except (TypeError, ValueError) as error:"]
     lines += [f"    raise named(error, ({given})) from None"]
-    results = [f"r[{n}]" for n in range(len(signature.outputs))] if as_list else ["r"]
+    lines += writer.checked(signature, flat)
+    computed = iter([f"r[{n}]" for n in range(len(signature.outputs))] if as_list else ["r"])
+    results = list(signature.with_views(computed, flat))
     form = {
         "tree": signature.result, "dict": (dict, tuple((k, None) for k in signature.keys)),
         "list": (list, (None,) * len(results)), "one": None, "none": NONE,
@@ -129,13 +142,7 @@ class _Writer:
             return []
         kind, parts, *static = form
         if static:
-            whole = self.new("f", form)
-            self.names["in_form"] = in_form
-            inner = [self.new("v") for _ in places(form, "")]
-            target = f"{', '.join(inner)}, = " if inner else ""
-            lines += ["try:", f"    {target}in_form({value}, {whole}, '', True)", "except TypeError:"]
-            lines.append("    return other(*args)")
-            return inner
+            return self._taken_registered(value, form, lines)
         size = "" if hasattr(kind, "__dataclass_fields__") else f" or len({value}) != {len(parts)}"
         lines += [f"if type({value}) is not {self.new('k', kind)}{size}:", "    return other(*args)"]
         inner = [self.new("v") for _ in parts]
@@ -148,10 +155,40 @@ class _Writer:
         forms = [part for _, part in parts] if is_named(form) else parts
         return [leaf for v, part in zip(inner, forms, strict=True) for leaf in self.taken(v, part, lines)]
 
+    def _taken_registered(self, value: str, form: Form, lines: list[str]) -> list[str]:
+        """Append lines that take an instance of a registered class apart; return the names of its leaves."""
+        kind, parts, static = form
+        self.names["registered"] = registered
+        own, given, held = self.new("o"), self.new("p"), self.new("s")
+        lines += [
+            f"{own} = registered.get(type({value}))",
+            f"if {own} is None or {own}.kind is not {self.new('k', kind)}:", "    return other(*args)",
+            f"{given}, {held} = {own}.flatten({value})",
+            f"if {held} != {self.new('s', static)} or len({given}) != {len(parts)}:", "    return other(*args)",
+        ]  # fmt: skip
+        inner = [self.new("v") for _ in parts]
+        reads = [f"    {v} = {given}[{self._key(key)}]" for v, (key, _) in zip(inner, parts, strict=True)]
+        lines += ["try:", *reads, "except KeyError:", "    return other(*args)"] if reads else []
+        return [leaf for v, (_, part) in zip(inner, parts, strict=True) for leaf in self.taken(v, part, lines)]
+
+    def checked(self, signature: Signature, values: Sequence[str]) -> list[str]:
+        """Return lines that leave the call to `other` unless views are of arrays of the dtypes of their inputs."""
+        found = []
+        for k in signature.views:
+            if k is not None:
+                array, dtype = self.new("k", np.ndarray), self.new("d", signature.graph.inputs[k].type.numpy)
+                found.append(f"if type({values[k]}) is not {array} or {values[k]}.dtype is not {dtype}:")
+                found.append("    return other(*args)")
+        return found
+
     def _part(self, value: str, kind: type, key: Any) -> str:
         if hasattr(kind, "__dataclass_fields__"):
             return f"{value}.{key}"
-        return f"{value}[{key!r}]" if type(key) in (str, int) else f"{value}[{self.new('n', key)}]"
+        return f"{value}[{self._key(key)}]"
+
+    def _key(self, key: Any) -> str:
+        """Return the text of a key."""
+        return repr(key) if type(key) in (str, int) else self.new("n", key)
 
     def made(self, form: Form, results: Any) -> str:
         """Return the expression of the tree of these results."""
@@ -159,10 +196,15 @@ class _Writer:
             return str(next(results))
         if type(form) is not tuple:
             return "None"
-        kind, parts, *_ = form
+        kind, parts, *static = form
+        if static and [key for key, _ in parts] == list(range(len(parts))):
+            given = f"[{', '.join(self.made(p, results) for _, p in parts)}]"
+        elif static or kind is dict:
+            given = f"{{{', '.join(f'{self._key(k)}: {self.made(p, results)}' for k, p in parts)}}}"
+        if static:
+            return f"{self.new('u', registered[kind].unflatten)}({self.new('s', static[0])}, {given})"
         if kind is dict:
-            pairs = [(repr(k) if type(k) in (str, int) else self.new("n", k), self.made(p, results)) for k, p in parts]
-            return f"{{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
+            return given
         if is_named(form):
             self.names["unflat"] = unflat
             inner = ", ".join(str(next(results)) for _ in places(form, ""))

@@ -171,7 +171,11 @@ def _parts(source: Any, outputs: Any, inputs: Any) -> tuple[list[Variable], list
     if isinstance(source, Function):
         given, known = list(source.inputs), source.unoptimized_graph
         found = list(known.outputs[: len(known.outputs) - len(known.updates)])
-        form = source.compilation.signature.formed
+        signature = source.compilation.signature
+
+        def form(results: list[Any]) -> Any:
+            return signature.formed(results, given)
+
         if outputs is None and not found:
             raise ValueError(f"freeze: {source.name} returns nothing; name values of its graph as outputs")
         if outputs is not None:

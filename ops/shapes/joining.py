@@ -227,9 +227,9 @@ def _not_negative(count: Any, what: str) -> Variable:
 
 @record(repr=False)
 class RepeatedPositions(TensorOp):
-    """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
+    """The positions 0, 1, ... of the elements of an int64 or int32 vector, each as many times as its element says.
 
-    Raises ValueError for negative counts.
+    They are of the dtype of the vector.  Raises ValueError for negative counts.
     """
 
     name = "repeated_positions"
@@ -244,15 +244,15 @@ class RepeatedPositions(TensorOp):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
         (counts,) = inputs
-        if counts.ndim != 1 or counts.dtype != "int64":
-            raise TypeError(f"{self.name} takes an int64 vector, got {describe(counts)}")
-        return (TensorType("int64", (None,)),)
+        if counts.ndim != 1 or counts.dtype not in ("int32", "int64"):
+            raise TypeError(f"{self.name} takes an int32 or int64 vector, got {describe(counts)}")
+        return (TensorType(counts.dtype, (None,)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (counts,) = values
         if len(counts) and counts.min() < 0:
             raise ValueError(self.broken(0, counts.min()))
-        return (np.repeat(np.arange(len(counts), dtype=np.int64), counts),)
+        return (np.repeat(np.arange(len(counts), dtype=counts.dtype), counts),)
 
     def broken(self, operand: int, count: int) -> str:
         """The message for a negative count."""
@@ -260,6 +260,32 @@ class RepeatedPositions(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
+
+
+@record(repr=False)
+class JoinedRanges(RepeatedPositions):
+    """`joined_ranges(counts, starts)`: counts[k] integers from starts[k] on, for each k in order.
+
+    Both are int64 vectors of one length.  Raises ValueError for negative counts.
+    """
+
+    name = "joined_ranges"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        if any(v.ndim != 1 or v.dtype != "int64" for v in inputs):
+            raise TypeError(f"{self.name} takes two int64 vectors, got {', '.join(map(describe, inputs))}")
+        return (TensorType("int64", (None,)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        counts, starts = values
+        if counts.shape != starts.shape:
+            raise ValueError(f"{self.name}: {len(counts)} counts and {len(starts)} starts")
+        (which,) = super().evaluate(counts)
+        return (np.arange(len(which)) + (starts - (np.cumsum(counts) - counts))[which],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None, None]
 
 
 def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> TensorVariable:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.checks import shown
 from ..core.namespace import T
+from ..shapes.joining import JoinedRanges
 from ..shapes.specify import CheckLengths
 from .entries import merged
 from .sparse_matrix import SparseMatrix, sparse
@@ -72,7 +73,7 @@ def chosen(x: SparseMatrix, order: Any) -> SparseMatrix:
     starts = indptr[:-1][order]
     sizes = indptr[1:][order] - starts
     ends = T.cumsum(sizes)
-    places = T.arange(T.sum(sizes)) + T.repeat(starts - (ends - sizes), sizes)
+    places = JoinedRanges()(sizes, starts)
     begins = T.cast(T.concatenate([T.zeros(1, "int64"), ends]), "int32")
     lengths = list(x.lengths)
     lengths[0 if x.format == "csr" else 1] = T.lengths_of(ends)[0]

@@ -103,7 +103,7 @@ class SparseProduct(TensorOp):
 
 def rows_of(indptr: Any) -> Any:
     """Return the row of each element."""
-    return T.cast(RepeatedPositions()(T.cast(indptr[1:] - indptr[:-1], "int64")), "int32")
+    return RepeatedPositions()(indptr[1:] - indptr[:-1])
 
 
 def _summed(length: int, data: Any, target: Any, source: Any, x: Any) -> tuple[np.ndarray, ...]:

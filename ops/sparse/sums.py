@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.checks import normalize_axis
 from ..core.namespace import T
-from .rows import SparseRows
+from .rows import SparseEntries, SparseRows
 from .sparse_matrix import SparseMatrix
 
 __all__: list[str] = []
@@ -21,8 +21,12 @@ def total(x: SparseMatrix, axis: int | None, dtype: Any) -> Any:
     kept = 1 - normalize_axis(axis, 2, "sum")
     wide = np.zeros(1, x.dtype).sum().dtype if dtype is None else dtype
     data = T.cast(x.data, np.dtype(wide).name)
-    if x.format == ("csr", "csc")[kept] and data.dtype in ("float32", "float64"):  # of complex ones inf * 1 has NaNs
-        return SparseRows()(data, *x.parts[1:3], T.ones(x.lengths[1 - kept], data.dtype))
+    ones = T.ones(x.lengths[1 - kept], data.dtype)
+    if data.dtype in ("float32", "float64"):  # of complex ones inf * 1 has NaNs
+        if x.format == ("csr", "csc")[kept]:
+            return SparseRows()(data, *x.parts[1:3], ones)
+        if x.format == "coo":
+            return SparseEntries()(data, x.places[kept], x.places[1 - kept], ones, x.lengths[kept])
     return T.inc_subtensor(T.zeros(x.lengths[kept], data.dtype)[x.places[kept]], data)
 
 

@@ -14,6 +14,7 @@ from ..core.checks import describe, require_count, require_index_scalar
 from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
+from ..shapes.joining import JoinedRanges, RepeatedPositions
 from .patterns import SparseOrder, SparsePlaces
 from .rows import DTYPES, rows_of
 
@@ -110,8 +111,7 @@ def summed_pairs(x: Matrix, y: Matrix, indices: Any, indptr: Any, columns: Any) 
     other, second, ends = (y[0], y[1], T.cast(y[2], "int64"))
     counts = (ends[1:] - ends[:-1])[first]
     until = T.cumsum(counts)
-    which = T.repeat(T.arange(T.lengths_of(counts)[0]), counts)
-    places = T.arange(T.lengths_of(which)[0]) + (ends[:-1][first] - (until - counts))[which]
+    which, places = RepeatedPositions()(counts), JoinedRanges()(counts, ends[:-1][first])
     begins = T.cast(T.concatenate([T.zeros(1, "int64"), until])[starts], "int32")
     at = SparsePlaces()(second[places], begins, indices, indptr, columns)
     products = data[which] * other[places]

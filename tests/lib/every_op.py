@@ -85,7 +85,7 @@ ZOO = [
     *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),
     T.argsort(X, 0), *T.nonzero(X), T.searchsorted(V, X, side="right"), T.Unique()(V),
     *T.Unique(True, True, True)(V), T.OrderStatistics()(X, [0, 1]),
-    *T.UniqueParts(1, False)(X), T.RepeatedPositions()(N),
+    *T.UniqueParts(1, False)(X), T.RepeatedPositions()(N), T.JoinedRanges()(N, N),
     T.Convolution((2,), (1,))(X[None], X[None]), T.KernelGradient((2,), (1,), 3)(X[None], X[None], K),
     T.MaxPool((2, 3), (1, 2), (2, 1))(X), T.SumPool((2,), (1,), (2,))(X),
     T.MaxPoolGradient((2, 3), (1, 2), (2, 1))(X, Y, Y), T.constant([1.5, np.nan]) + V,

@@ -53,17 +53,39 @@ static void count_repeated(const ag_runtime *rt, const ag_count_repeated *of)
 {
     (void)rt;
     i64 total = 0, lowest = 0;
-    for (i64 k = 0; k < of->n; k++) total += of->counts[k], lowest = least(lowest, of->counts[k]);
+    for (i64 k = 0; k < of->n; k++) {
+        const i64 count = of->narrow ? ((const i32 *)of->counts)[k] : ((const i64 *)of->counts)[k];
+        total += count, lowest = least(lowest, count);
+    }
     *of->total = lowest < 0 ? lowest : total;
 }
+
+/* Write FIRST + e * STEP for each e below the count of each position: eight at a time, then single ones, of which a
+   vector would be slower. */
+#define REPEAT(TYPE, FIRST, STEP) \
+    do { \
+        const TYPE *const counts = of->counts; \
+        TYPE *y = of->y; \
+        for (i64 k = 0; k < of->n; k++) { \
+            TYPE value = (TYPE)(FIRST); \
+            i64 left = counts[k]; \
+            for (; left >= 8; left -= 8, y += 8, value += 8 * (STEP)) \
+                for (i64 e = 0; e < 8; e++) y[e] = value + (TYPE)e * (STEP); \
+            for (; left > 0; left--, value += (STEP)) { \
+                *y++ = value; \
+                __asm__ volatile(""); \
+            } \
+        } \
+    } while (0)
 
 static void repeat_positions(const ag_runtime *rt, const ag_repeated *of)
 {
     (void)rt;
-    i64 *y = of->y;
-    for (i64 k = 0; k < of->n; k++)
-        for (i64 left = of->counts[k]; left > 0; left--) *y++ = k;
+    if (of->starts) REPEAT(i64, of->starts[k], 1);
+    else if (of->narrow) REPEAT(i32, k, 0);
+    else REPEAT(i64, k, 0);
 }
+#undef REPEAT
 
 static i32 is_nan_at(i32 kind, const void *x, i64 at)
 {

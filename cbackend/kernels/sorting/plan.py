@@ -18,7 +18,7 @@ from ....ops.reductions.sorting import (
     UniqueParts,
 )
 from ....ops.reductions.topk import TopK
-from ....ops.shapes.joining import RepeatedPositions
+from ....ops.shapes.joining import JoinedRanges, RepeatedPositions
 from ....ops.shapes.scalar_masks import WholeIf
 from ...program.outcome import Outcome
 from ...program.planner import Planner
@@ -179,10 +179,14 @@ def plan_suppression(p: Planner, node: Apply) -> None:
 def plan_repeated_positions(p: Planner, node: Apply) -> None:
     counts, found = p.packed(p.arrays[node.inputs[0]]), p.on_stack("int64", ())
     (n,) = counts.lengths
-    p.run(COUNT_REPEATED, n=n, counts=counts, total=found)
+    narrow, starts = int(counts.dtype == "int32"), None
+    if len(node.inputs) == 2:
+        starts = p.packed(p.arrays[node.inputs[1]])
+        p.guard("equal", n, starts.lengths[0], failure=Outcome.LENGTHS)
+    p.run(COUNT_REPEATED, narrow=narrow, n=n, counts=counts, total=found)
     total = p.load(found)
     p.guard("not_negative", total, failure=Outcome.PROMISED)
-    p.run(REPEATED, n=n, counts=counts, y=p.result(node.out, (total,)))
+    p.run(REPEATED, narrow=narrow, n=n, counts=counts, starts=starts, y=p.result(node.out, (total,)))
 
 
 def plan_whole_if(p: Planner, node: Apply) -> None:
@@ -193,6 +197,7 @@ def plan_whole_if(p: Planner, node: Apply) -> None:
 
 PLANNERS = {
     RepeatedPositions: plan_repeated_positions,
+    JoinedRanges: plan_repeated_positions,
     WholeIf: plan_whole_if,
     NonMaxSuppression: plan_suppression,
     Sort: plan_sort,

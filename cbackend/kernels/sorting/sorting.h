@@ -106,16 +106,20 @@ typedef struct ag_suppress {
 
 /* total = the sum of counts, which are contiguous; if one is negative, the least of them. */
 typedef struct ag_count_repeated {
+    i32 narrow;         /* counts are int32, not int64 */
     i64 n;
-    const i64 *counts;
+    const void *counts;
     i64 *total;
 } ag_count_repeated;
 
-/* y = the positions 0, 1, ... of counts, each as many times as its count says. */
+/* y = the positions 0, 1, ... of counts, each as many times as its count says; with starts, where counts are int64,
+   as many integers from each start on. */
 typedef struct ag_repeated {
+    i32 narrow;         /* counts are int32, not int64 */
     i64 n;
-    const i64 *counts;
-    i64 *y;
+    const void *counts;
+    const i64 *starts;
+    void *y;
 } ag_repeated;
 
 /* count = how many elements of x differ from the one before, in the order of `order`. */

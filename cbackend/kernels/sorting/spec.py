@@ -15,6 +15,7 @@ class Kind(IntEnum):
 
 ENUMS = (Kind,)
 _KIND = flag("kind", "the dtype of x: AG_U8 and so on")
+_NARROW = flag("narrow", "counts are int32, not int64")
 
 
 def _along(*fields: Field) -> tuple[Field, ...]:
@@ -73,11 +74,13 @@ SPECS = (
     ),
     COUNT_REPEATED := KernelSpec(
         "count_repeated", "total = the sum of counts, which are contiguous; if one is negative, the least of them.",
-        (length("n"), array("counts", READ, c="i64"), array("total", WRITE, c="i64")), SORTS, "count_repeated",
+        (_NARROW, length("n"), array("counts", READ), array("total", WRITE, c="i64")), SORTS, "count_repeated",
     ),
     REPEATED := KernelSpec(
-        "repeated", "y = the positions 0, 1, ... of counts, each as many times as its count says.",
-        (length("n"), array("counts", READ, c="i64"), array("y", WRITE, c="i64")), SORTS, "repeat_positions",
+        "repeated", "y = the positions 0, 1, ... of counts, each as many times as its count says; with starts, where "
+        "counts are int64, as many integers from each start on.",
+        (_NARROW, length("n"), array("counts", READ), array("starts", READ, optional=True, c="i64"), array("y", WRITE)),
+        SORTS, "repeat_positions",
     ),
     COUNT_DISTINCT := KernelSpec(
         "count_distinct", "count = how many elements of x differ from the one before, in the order of `order`.",

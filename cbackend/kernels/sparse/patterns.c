@@ -185,7 +185,7 @@ typedef struct union_row {
     i64 count;
 } union_row;
 
-/* Return how many columns are in either of two ascending rows; write them, and where each is, unless `columns` is NULL. */
+/* Write the columns of two ascending rows, and where each is, `start` for the first; return how many there are. */
 INLINE i64 merge_rows(union_row a, union_row b, i64 start, i32 *columns)
 {
     i64 i = 0, j = 0, count = 0;
@@ -193,13 +193,10 @@ INLINE i64 merge_rows(union_row a, union_row b, i64 start, i32 *columns)
         const i32 own = a.columns[i], other = b.columns[j];
         i64 of_a = own <= other, of_b = other <= own;
         __asm__("" : "+r"(of_a), "+r"(of_b)); /* numbers, not branches, which nobody could predict */
-        if (columns) {
-            columns[count] = own < other ? own : other;
-            a.places[i] = b.places[j] = start + count;
-        }
+        columns[count] = own < other ? own : other;
+        a.places[i] = b.places[j] = start + count;
         i += of_a, j += of_b;
     }
-    if (!columns) return count + a.count - i + b.count - j;
     for (; i < a.count; i++, count++) columns[count] = a.columns[i], a.places[i] = start + count;
     for (; j < b.count; j++, count++) columns[count] = b.columns[j], b.places[j] = start + count;
     return count;
@@ -216,49 +213,63 @@ INLINE void find_columns(union_row row, i64 start, const i32 *columns, i64 count
     }
 }
 
+/* Write the columns of the rows of a task one after the other to `merged`, with places that begin at 0. */
 static void unite_rows(void *context, i64 task)
 {
     rows_work *work = context;
     const ag_sparse_union *of = work->of;
-    const i64 end = least((task + 1) * work->rows, of->m);
+    const i64 first = task * work->rows, end = least(first + work->rows, of->m);
+    i32 *const columns = of->merged + of->x_indptr[first] + of->y_indptr[first];
+    i64 total = 0;
     column_set set;
     if (!new_set(work->rt, of->n, &set)) {
         work->failed = OUTCOME_MEMORY;
         return;
     }
-    for (i64 i = task * work->rows; i < end; i++) {
-        const i64 x = of->x_indptr[i], y = of->y_indptr[i], start = of->indices ? of->indptr[i] : 0;
-        const union_row a = {of->x_indices + x, of->indices ? of->x_places + x : 0, of->x_indptr[i + 1] - x};
-        const union_row b = {of->y_indices + y, of->indices ? of->y_places + y : 0, of->y_indptr[i + 1] - y};
-        i32 *const columns = of->indices ? of->indices + start : 0;
+    for (i64 i = first; i < end; i++) {
+        const i64 x = of->x_indptr[i], y = of->y_indptr[i];
+        const union_row a = {of->x_indices + x, of->x_places + x, of->x_indptr[i + 1] - x};
+        const union_row b = {of->y_indices + y, of->y_places + y, of->y_indptr[i + 1] - y};
         i64 count;
         if (ascending(a.columns, a.count) && ascending(b.columns, b.count)) {
-            count = columns ? merge_rows(a, b, start, columns) : merge_rows(a, b, start, 0);
+            count = merge_rows(a, b, total, columns + total);
         } else {
             add_columns(&set, a.columns, a.count, 0);
             add_columns(&set, b.columns, b.count, 0);
-            count = take_columns(&set, columns, 0);
-            if (columns) find_columns(a, start, columns, count), find_columns(b, start, columns, count);
+            count = take_columns(&set, columns + total, 0);
+            find_columns(a, total, columns + total, count), find_columns(b, total, columns + total, count);
         }
-        if (!columns) of->indptr[i + 1] = (i32)count;
+        of->indptr[i + 1] = (i32)count;
+        total += count;
     }
     work->rt->release(set.bits);
+}
+
+/* Move the columns of the rows of a task to where they belong, and their places with them. */
+static void move_rows(void *context, i64 task)
+{
+    const rows_work *work = context;
+    const ag_sparse_union *of = work->of;
+    const i64 first = task * work->rows, end = least(first + work->rows, of->m);
+    const i64 start = of->indptr[first], x = of->x_indptr[first], y = of->y_indptr[first];
+    memcpy(of->indices + start, of->merged + x + y, (size_t)(of->indptr[end] - start) * sizeof(i32));
+    if (!start) return;
+    for (i64 e = x; e < of->x_indptr[end]; e++) of->x_places[e] += start;
+    for (i64 e = y; e < of->y_indptr[end]; e++) of->y_places[e] += start;
 }
 
 /* Return 0, PROMISED or MEMORY. */
 static i32 sparse_union(const ag_runtime *rt, const ag_sparse_union *of)
 {
-    const i64 writes = of->indices != 0;
-    if (!writes) {
-        const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n)
-                         && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
-        if (!fits) return OUTCOME_PROMISED;
-    } else {
-        place_outside(of->m, of->x_indptr, of->x_elements, 0, of->x_places);
-        place_outside(of->m, of->y_indptr, of->y_elements, 0, of->y_places);
-    }
-    const i32 failed = by_rows(rt, of, of->m, of->x_elements + of->y_elements, unite_rows);
-    return failed || writes ? failed : sum_counts(of->m, of->indptr, of->count);
+    const i64 elements = of->x_elements + of->y_elements;
+    if (of->indices) return by_rows(rt, of, of->m, elements, move_rows);
+    const i64 fits = matrix_fits(of->y_indices, of->y_indptr, of->m, of->y_elements, of->n)
+                     && matrix_fits(of->x_indices, of->x_indptr, of->m, of->x_elements, of->n);
+    if (!fits) return OUTCOME_PROMISED;
+    place_outside(of->m, of->x_indptr, of->x_elements, 0, of->x_places);
+    place_outside(of->m, of->y_indptr, of->y_elements, 0, of->y_places);
+    const i32 failed = by_rows(rt, of, of->m, elements, unite_rows);
+    return failed ? failed : sum_counts(of->m, of->indptr, of->count);
 }
 
 static void place_rows(void *context, i64 task)
@@ -302,10 +313,13 @@ static i32 sparse_order(const ag_runtime *rt, const ag_sparse_order *of)
     const i32 *const rows = of->rows;
     if (!positions_fit(rows, of->elements, of->n) || of->elements > KEY32_MOST) return OUTCOME_PROMISED;
     memset(indptr, 0, (size_t)(of->n + 1) * sizeof(i32));
-    for (i64 e = 0; e < of->elements; e++) indptr[rows[e] + 1]++;
+    i32 is_sorted = 1, last = 0;
+    for (i64 e = 0; e < of->elements; e++) {
+        is_sorted &= last <= rows[e];
+        last = rows[e];
+        indptr[last + 1]++;
+    }
     for (i64 i = 0; i < of->n; i++) indptr[i + 1] += indptr[i];
-    i32 is_sorted = 1;
-    for (i64 e = 1; e < of->elements; e++) is_sorted &= rows[e - 1] <= rows[e];
     i64 *const order = of->order;
     if (is_sorted) {
         for (i64 e = 0; e < of->elements; e++) order[e] = e;

@@ -89,10 +89,11 @@ def plan_sparse_union(p: Planner, node: Apply) -> None:
     among: dict[str, Any] = {"m": m, "n": p.read(node.inputs[4]), **places}
     p.needed.update(node.outputs)
     found, indptr = p.on_stack("int64", ()), p.result(node.outputs[1], arrays[1].lengths)
-    p.run(SPARSE_UNION, **among, indptr=indptr, count=found)
-    indices = p.result(node.outputs[0], (p.load(found),))
+    merged = p.fresh("int32", (p.sum((arrays[0].lengths[0], arrays[2].lengths[0])),))
     own, other = (p.result(v, a.lengths) for v, a in zip(node.outputs[2:], arrays[::2], strict=True))
-    p.run(SPARSE_UNION, **among, indptr=indptr, indices=indices, x_places=own, y_places=other)
+    among |= {"indptr": indptr, "merged": merged, "x_places": own, "y_places": other}
+    p.run(SPARSE_UNION, **among, count=found)
+    p.run(SPARSE_UNION, **among, indices=p.result(node.outputs[0], (p.load(found),)))
 
 
 def plan_sparse_places(p: Planner, node: Apply) -> None:

@@ -175,6 +175,40 @@ static i32 multiply_sparse_across(const ag_runtime *rt, const ag_sparse_across *
     return in_columns(rt, multiply_some_columns, of, of->elements + of->k, of->n);
 }
 
+/* Add each element times its number of x to its row, elements in their order. */
+INLINE void add_entries(const T *data, const i32 *rows, const i32 *columns, i64 count, const T *x, T *y)
+{
+    for (i64 k = 0; k < count; k++) {
+        y[rows[k]] += data[k] * x[columns[k]];
+        KEEP_SCALAR();
+    }
+}
+
+/* The same for runs of one row, whose sum stays in a register. */
+INLINE void add_runs(const T *data, const i32 *rows, const i32 *columns, i64 count, const T *x, T *y)
+{
+    i32 row = rows[0];
+    T sum = y[row];
+    for (i64 k = 0; k < count; k++) {
+        if (rows[k] != row) {
+            y[row] = sum;
+            row = rows[k];
+            sum = y[row];
+        }
+        sum += data[k] * x[columns[k]];
+        KEEP_SCALAR();
+    }
+    y[row] = sum;
+}
+
+/* Whether rows stand in runs of about four elements or more. */
+INLINE i64 in_runs(const i32 *rows, i64 count)
+{
+    i32 same = 0;
+    for (i64 k = 1; k < count; k++) same += rows[k - 1] == rows[k];
+    return 4 * (i64)same > 3 * count;
+}
+
 static void multiply_some_entries(void *context, i64 index)
 {
     across_work *work = context;
@@ -189,11 +223,8 @@ static void multiply_some_entries(void *context, i64 index)
     for (i64 e = 0, until; e < elements && fits; e = until) {
         until = at_most(e + SPARSE_CHECK, elements);
         fits = positions_fit(rows + e, until - e, of->m) && positions_fit(columns + e, until - e, of->k);
-        if (fits && n == 1)
-            for (i64 k = e; k < until; k++) {
-                y[rows[k]] += data[k] * x[columns[k]];
-                KEEP_SCALAR();
-            }
+        if (fits && n == 1 && in_runs(rows + e, until - e)) add_runs(data + e, rows + e, columns + e, until - e, x, y);
+        else if (fits && n == 1) add_entries(data + e, rows + e, columns + e, until - e, x, y);
         else if (fits)
             for (i64 k = e; k < until; k++) add_columns(data[k], x + columns[k] * n, count, y + rows[k] * n);
     }

@@ -59,8 +59,8 @@ typedef struct ag_sparse_pattern {
     i32 *indices;
 } ag_sparse_pattern;
 
-/* The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and y
-   is among them. */
+/* The places of x and y, in order: without `indices` indptr, their count, and where each of x and y is among those of
+   a task, in `merged`; else indices, and where each is among them. */
 typedef struct ag_sparse_union {
     i64 m;                /* rows */
     i64 n;                /* columns */
@@ -72,6 +72,7 @@ typedef struct ag_sparse_union {
     const i32 *y_indptr;
     i32 *indptr;          /* m + 1 numbers */
     i64 *count;
+    i32 *merged;          /* as many as x and y have together */
     i32 *indices;
     i64 *x_places;
     i64 *y_places;

@@ -64,13 +64,14 @@ SPARSE_PATTERN = KernelSpec(
 )  # fmt: skip
 SPARSE_UNION = KernelSpec(
     "sparse_union",
-    "The places of x and y, in order: without `indices` indptr and their count, else indices, and where each of x and "
-    "y is among them.",
+    "The places of x and y, in order: without `indices` indptr, their count, and where each of x and y is among those "
+    "of a task, in `merged`; else indices, and where each is among them.",
     (
         length("m", "rows"), length("n", "columns"), *_places("x"), *_places("y"),
         array("indptr", WRITE, "m + 1 numbers", c="i32"), array("count", WRITE, optional=True, c="i64"),
-        array("indices", WRITE, optional=True, c="i32"), array("x_places", WRITE, optional=True, c="i64"),
-        array("y_places", WRITE, optional=True, c="i64"),
+        array("merged", WRITE, "as many as x and y have together", c="i32"),
+        array("indices", WRITE, optional=True, c="i32"), array("x_places", WRITE, c="i64"),
+        array("y_places", WRITE, c="i64"),
     ),
     SORTS, "sparse_union", fails=("PROMISED", "MEMORY"),
 )  # fmt: skip

@@ -249,3 +249,46 @@ def test_products_have_the_same_bits_on_one_thread_and_on_two():
     for one, two, expected in zip(*found, wanted, strict=True):
         np.testing.assert_array_equal(one, two)
         np.testing.assert_allclose(one, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_transposed_arguments_are_views_as_scipys_are(format):
+    a = drawn(3, format=format)
+    A, x = S.matrix(format, "A"), T.vector("x")
+    f = ag.function([A, x], {"t": A.T, "y": A @ x, "whole": [A], "twice": A.T * 2})
+    bound = f.bind(a, np.arange(5.0))
+    calls = [lambda: f(a, np.arange(5.0)) for _ in range(70)]  # the last ones by the generated source
+    frozen = ag.freeze(f)
+    for call in [*calls, bound, lambda: frozen(a, np.arange(5.0))]:
+        found = call()
+        assert found["t"].format == a.T.format
+        np.testing.assert_array_equal(found["t"].toarray(), a.T.toarray())
+        np.testing.assert_array_equal(found["twice"].toarray(), 2 * a.T.toarray())
+        np.testing.assert_array_equal(found["y"], a @ np.arange(5.0))
+        assert all(np.shares_memory(m.data, a.data) for m in (found["t"], *found["whole"]))
+        assert not np.shares_memory(found["twice"].data, a.data)
+    for mode in ("DEBUG", "NUMPY", "NAN"):
+        np.testing.assert_array_equal(ag.function([A], A.T, mode=mode)(a).toarray(), a.T.toarray())
+    narrow = f(a.astype("float32"), np.arange(5.0))["t"]
+    assert narrow.dtype == np.float64
+    held = S.shared(a)
+    assert not np.shares_memory(ag.function([], held.T)().data, held.data.get_value(borrow=True))
+
+
+def test_sums_of_coordinates_have_the_same_bits_in_runs():
+    rng = np.random.default_rng(8)
+    A, x = S.coo_matrix("A"), T.vector("x")
+    f = ag.function([A, x], [A.sum(0), A.sum(1), A @ x])
+    for count in (0, 1, 5, 5000):
+        values, data = rng.standard_normal(30), rng.standard_normal(count)
+        rows, columns = rng.integers(0, 40, count), rng.integers(0, 30, count)
+        wanted = np.zeros(30), np.zeros(40)
+        np.add.at(wanted[0], columns, data)
+        np.add.at(wanted[1], rows, data)
+        of_rows = np.argsort(rows, kind="stable")
+        matrices = [sp.coo_array((data[k], (rows[k], columns[k])), shape=(40, 30)) for k in (slice(None), of_rows)]
+        found = [f(matrix, values) for matrix in matrices]
+        np.testing.assert_array_equal(found[0][0], wanted[0])
+        np.testing.assert_array_equal(found[0][1], wanted[1])
+        for one, other in zip(found[0][1:], found[1][1:], strict=True):
+            np.testing.assert_array_equal(one, other)
