@@ -39,6 +39,7 @@ from .control.folding import *
 from .control.watching import *
 from .core.interpret import evaluate as evaluate
 from .core.interpret import interpret as interpret
+from .core.keywords import with_hints as _with_hints
 from .core.keywords import with_numpys_keywords as _with_numpys_keywords
 from .core.namespace import missing as _missing
 from .core.namespace import public_names as _public_names
@@ -121,6 +122,7 @@ from .standard.info import __array_api_version__ as __array_api_version__
 from .standard.info import __array_namespace_info__ as __array_namespace_info__
 
 _with_numpys_keywords(globals(), "")
+_with_hints(TensorVariable)
 
 if TYPE_CHECKING:
     from . import array_api as array_api

@@ -2,14 +2,17 @@
 
     T.median(a=x, out=None)          median(x)
     T.add(x1=a, x2=b)                add(a, b)
+    T.nn.softmax(x, dim=1)           TypeError: softmax: there is no argument dim; use axis=1
 
-A function's own parameters come first; what they lack stands in the tables below, by NumPy's name.
+A function's own parameters come first; what they lack stands in the tables below, by NumPy's name.  Errors know the
+names of PyTorch and JAX.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from inspect import CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
@@ -96,23 +99,59 @@ UFUNCS = frozenset(
 """Functions of ours that are elementwise functions of NumPy."""
 
 
+_OURS = {
+    "dim": ("axis", "axes"), "dims": ("axis", "axes"), "axes": ("axis",), "axis": ("axes",), "keepdim": ("keepdims",),
+    "keep_dims": ("keepdims",), "input": ("x", "indices", "labels"), "input1": ("x1",), "input2": ("x2",),
+    "tensor": ("labels", "x"), "tensors": ("tensors", "arrays"), "logits": ("x",), "other": ("y",),
+    "weight": ("w", "weights", "gamma"), "kernel_size": ("kernel",), "negative_slope": ("slope",),
+    "num_classes": ("classes",), "running_mean": ("mean",), "running_var": ("variance",), "bias": ("beta",),
+    "normalized_shape": ("axis",), "size_average": ("reduction",), "reduce": ("reduction",), "descending": ("largest",),
+    "unbiased": ("ddof",), "correction": ("ddof",),
+}  # fmt: skip
+"""Names of arguments in PyTorch and JAX, and those that they may have here."""
+_OTHER_VALUES = frozenset(("normalized_shape", "size_average", "reduce", "unbiased"))
+"""Names of arguments whose values differ here as well."""
+_LEFT_OUT = {
+    "inplace": "leave it out: tensors are values, and memory is reused where that is safe",
+    "training": "leave it out in training; T.nn.by_phase(x, y) has another value in inference",
+    "dtype": "cast the operand or the result by T.cast",
+}  # fmt: skip
 _EXTENDED = frozenset((*FIRST, *SECOND, *OPTIONS, *UFUNCS))
+_HINTED = frozenset(("axis", "axes", "keepdims"))
+"""Arguments whose functions get a hint for another library's name of them."""
 
 
 def with_numpys_keywords(namespace: dict[str, Any], prefix: str) -> None:
     """Let the functions of a namespace accept NumPy's keywords; `prefix` is that of their names in the tables."""
     for name, function in list(namespace.items()):
-        if prefix + name in _EXTENDED and isinstance(function, FunctionType):
+        if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+            continue
+        if prefix == "nn." or prefix + name in _EXTENDED or _HINTED.intersection(_own(function)):
             namespace[name] = accepting_numpys(prefix + name, function)
+
+
+def with_hints(kind: type) -> None:
+    """Let the methods of a class that have an axis name it where a call uses another library's word."""
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, FunctionType) and _HINTED.intersection(_own(method)):
+            hinted = accepting_numpys(f"x.{name}", method)
+            hinted.__module__ = method.__module__
+            setattr(kind, name, hinted)
+
+
+def _own(function: FunctionType) -> tuple[str, ...]:
+    """Return the names of the arguments of a function; none if it takes any keyword."""
+    code = function.__code__
+    return () if code.co_flags & CO_VARKEYWORDS else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     """Return `function` with the keywords of NumPy's function `name`; itself if that has no others."""
-    own = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    own = _own(function)
     names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
     options = {key: _accepted(key) for key in OPTIONS.get(name, ()) if key not in own}
     options |= UFUNC if name in UFUNCS else {}
-    if not names and not options:
+    if not own:
         return function
     known = set(own)
 
@@ -121,12 +160,28 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
         if keywords and not keywords.keys() <= known:
             keywords = without(name, options, keywords)
             arguments, keywords = placed(name, arguments, names, own, keywords)
+            if not keywords.keys() <= known:
+                raise TypeError(_hint(name, keywords, own))
         return function(*arguments, **keywords)
 
     _call.options = tuple(options)  # type: ignore[attr-defined]
     space = name.rpartition(".")[0]
     _call.__module__ = f"{__package__.removesuffix('.core')}.{space}".rstrip(".")  # where pickle finds it by its name
     return _call
+
+
+def _hint(name: str, keywords: Mapping[str, Any], own: Sequence[str]) -> str:
+    """Return the message for the first keyword that a function does not have."""
+    key = next(k for k in keywords if k not in own)
+    value = keywords[key]
+    ours = next((each for each in _OURS.get(key, ()) if each in own), None)
+    if ours is None:
+        fix = _LEFT_OUT.get(key) or f"expected {', '.join(k for k in own if k != 'self')}"
+    elif key in _OTHER_VALUES or not isinstance(value, (int, str, tuple, list)):
+        fix = f"use {ours}="
+    else:
+        fix = f"use {ours}={value!r}"
+    return f"{name.rpartition('.')[2]}: there is no argument {key}; {fix}"
 
 
 def _accepted(option: str) -> tuple[Any, ...]:

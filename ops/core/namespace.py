@@ -73,7 +73,9 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
     raise AttributeError(f"module {module!r} has no attribute {name!r}{instead}", name=name, obj=None)  # no guess
 
 
-_TABLES = {"linalg": "LINALG", "special": "SPECIAL", "sparse": "SPARSE"}
+_TABLES = {
+    "linalg": "LINALG", "special": "SPECIAL", "sparse": "SPARSE", "nn": "NETWORKS", "distributions": "DISTRIBUTIONS",
+}  # fmt: skip
 
 
 def _instead(name: str, table: str) -> str:
@@ -86,9 +88,9 @@ def _instead_elsewhere(name: str, space: str, module: str) -> str:
     """Return where else a name of an inner namespace is: in `T`, or in SciPy; else a name that is spelled nearly so."""
     if not space:
         return meant(name, [each for each in vars(sys.modules[module]) if each[0] != "_"])
-    if name in sys.modules[PACKAGE].__all__:
-        return f"; it is T.{name}"
     call = import_module(".standard.scipy_names", PACKAGE).by_scipy(space, name)
+    if name in sys.modules[PACKAGE].__all__ and not (call and space == "distributions"):  # T.trapezoid is an integral
+        return f"; it is T.{name}"
     return f"; use {call}" if call else meant(name, sys.modules[module].__all__)
 
 
@@ -96,6 +98,33 @@ def no_attribute(value: object, name: str, table: str) -> AttributeError:
     """The error for an attribute that a value lacks: what to write for a name of another library, or the nearest."""
     instead = "" if name.startswith("_") else _instead(name, table) or meant(name, dir(type(value)))
     return AttributeError(f"{type(value).__name__} has no attribute {name!r}{instead}")  # no guess
+
+
+class NoAttribute(AttributeError):
+    """The error for an attribute that a tensor lacks; its text is made when it is shown, as `hasattr` never does."""
+
+    def __init__(self, kind: type, name: str) -> None:
+        super().__init__()
+        self.kind: type = kind
+        self.word: str = name
+
+    def __str__(self) -> str:
+        name, spaces = self.word, {"T": sys.modules[PACKAGE], **{f"T.{k}": getattr(T, k) for k in _FUNCTIONS}}
+        instead = "" if name.startswith("_") else _instead(name, "INSTEAD")
+        for space, module in {} if instead or name.startswith("_") else spaces.items():
+            if name in module.__all__ and callable(getattr(module, name)):
+                instead = f"; use {space}.{name}(x)"
+                break
+        instead = instead or ("" if name.startswith("_") else meant(name, dir(self.kind)))
+        return f"'{self.kind.__name__}' object has no attribute {name!r}{instead}"
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+
+NoAttribute.__name__ = NoAttribute.__qualname__ = "AttributeError"  # as tracebacks show it
+NoAttribute.__module__ = "builtins"
+_FUNCTIONS = ("nn", "linalg", "special", "fft")
 
 
 def op_class(name: str) -> type[Op] | None:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .namespace import NoAttribute
 from .traced import operated, own_array, powered, rounded, written
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ class Operators:
     """Base of `TensorVariable`: arithmetic, comparison by order, bits.  `==` and `!=` stand there."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know the attributes that there are
+
+        def __getattr__(self, name: str) -> Any:
+            raise NoAttribute(type(self), name)
 
     def __add__(self, other: TensorLike) -> TensorVariable: return operated("add", self, other)
     def __radd__(self, other: TensorLike) -> TensorVariable: return operated("add", other, self)

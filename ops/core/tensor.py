@@ -170,13 +170,13 @@ class TensorVariable(Operators, Variable):
         if is_of_call():
             return whole(self, value, "x.fill(v)")  # type: ignore[return-value,func-returns-value]
         return T.full_like(self, value)
-    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable:
-        return array_of(T.reshape(self, *shape, ndim=ndim), self)
+    def reshape(self, *shape: Any, ndim: int | None = None, order: str | None = "C") -> TensorVariable:
+        return array_of(T.reshape(self, *shape, ndim=ndim, order=order), self)
     def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
     def flatten(self, ndim: int = 1) -> TensorVariable: return own_array(T.flatten(self, ndim))
-    def ravel(self) -> TensorVariable: return T.ravel(self)
+    def ravel(self, order: str | None = "C") -> TensorVariable: return T.ravel(self, order)
     def squeeze(self, axis: Axis = None) -> TensorVariable: return array_of(T.squeeze(self, axis), self)
     def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
         return T.repeat(self, repeats, axis)

@@ -2,6 +2,9 @@
 
 # ruff: noqa: F403
 
+from typing import Any
+
+from ..core.namespace import missing as _missing
 from . import continuous, discrete, multivariate, positive
 from .continuous import *
 from .discrete import *
@@ -14,3 +17,7 @@ __all__ += continuous.__all__
 __all__ += discrete.__all__
 __all__ += multivariate.__all__
 __all__ += positive.__all__
+
+
+def __getattr__(name: str) -> Any:
+    return _missing(name, {}, "distributions")

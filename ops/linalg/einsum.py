@@ -17,7 +17,7 @@ import numpy as np
 
 from ...graph import Constant, Variable, dims_of
 from ...record import record
-from ..core.checks import describe
+from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
 from ..core.tensor import TensorVariable, as_tensor
@@ -53,18 +53,19 @@ class Term:
         return self.value if order == tuple(range(self.value.ndim)) else DimShuffle(order)(self.value)
 
 
-def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> TensorVariable:
+def einsum(subscripts: Any, *operands: Any, optimize: Any = True) -> TensorVariable:
     """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` stands for axes that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
     alphabetical order.  The result has the joint dtype.  An axis of length 1 broadcasts against other lengths.
+    Instead of letters, a list of integers may stand behind each operand: `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
     `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
     Raises ValueError for subscripts that do not fit the operands.
     """
     if isinstance(optimize, (int, float)) and not isinstance(optimize, bool):
         raise TypeError(f"einsum: optimize must be True, False, a name or a path, got {optimize!r}")
     if not isinstance(subscripts, str):
-        raise TypeError(f'einsum: subscripts must be text as in "ij,jk->ik", got {subscripts!r}')
+        subscripts, operands = _as_text((subscripts, *operands))
     values = in_joint_dtype(operands)
     left, right = _parsed(subscripts, values)
     named = [Term(v, letters) for v, letters in zip(values, left, strict=True)]
@@ -82,6 +83,25 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
 
 
 # --- subscripts
+
+
+def _as_text(given: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """Return the subscripts and the operands of a call with lists of integers.  Raises TypeError for other lists."""
+    lists = [*given[1::2], *(given[-1:] if len(given) % 2 else ())]
+    numbers = {n for each in lists if isinstance(each, (list, tuple)) for n in each if n is not Ellipsis}
+    if len(given) < 2 or not all(isinstance(e, (list, tuple)) for e in lists) or not _are_labels(numbers):
+        raise TypeError(
+            f'einsum: expected text as in "ij,jk->ik", or a list of numbers from 0 to {len(_LETTERS) - 1} behind '
+            f"each operand, got {', '.join(map(shown, given))}"
+        )
+    letters = {n: sorted(_LETTERS)[n] for n in numbers} | {Ellipsis: "..."}  # whose order is that of the numbers
+    texts = ["".join(letters[n] for n in each) for each in lists]
+    inputs = len(given) // 2
+    return ",".join(texts[:inputs]) + "".join(f"->{text}" for text in texts[inputs:]), given[: 2 * inputs : 2]
+
+
+def _are_labels(numbers: Collection[Any]) -> bool:
+    return all(isinstance(n, (int, np.integer)) and 0 <= n < len(_LETTERS) for n in numbers)
 
 
 def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str]:

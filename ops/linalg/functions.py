@@ -27,6 +27,7 @@ from ..shapes.arranging import matrix_transpose
 from ..shapes.conditions import checked
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import expand_dims, squeeze
+from ..shapes.specify import CheckLengths
 from .determinants import Det, SlogDet
 from .eigenproblems import eigenpairs, part_of_spectrum
 from .factorizations import QR, SVD, Cholesky, Eig, Eigvals, SingularValues
@@ -356,6 +357,9 @@ def matrix_power(a: TensorLike, n: int) -> TensorVariable:
         raise TypeError(f"matrix_power: n must be an integer known when the graph is built, got {shown(n)}")
     if a.ndim < 2:
         raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
+    if n in (0, 1):  # no product checks the lengths
+        rows, columns = T.lengths_of(a)[-2:]
+        a = CheckLengths((("the square matrix of matrix_power", a.ndim - 2),), declared=False)(a, rows, columns)
     if n == 0:
         return T.add(T.zeros_like(a), T.eye(T.shape(a)[a.ndim - 1], dtype=a.dtype))
     square = a if n > 0 else inv(a)

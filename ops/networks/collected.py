@@ -5,6 +5,7 @@
 from typing import TYPE_CHECKING
 
 from .. import networks as _networks
+from ..core.keywords import with_numpys_keywords as _with_numpys_keywords
 from .activations import *
 from .attending import *
 from .convolution import *
@@ -35,3 +36,4 @@ if not TYPE_CHECKING:  # type checkers follow the stars
     __all__ = ["by_phase", "running_updates"]
     for _part in _PARTS:
         __all__ += getattr(_networks, _part).__all__
+    _with_numpys_keywords(globals(), "nn.")

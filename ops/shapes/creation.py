@@ -257,14 +257,21 @@ def _filled_like(x: Variable, number: int, dtype: Any, shape: Any) -> TensorVari
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike = None) -> TensorVariable:
     """NumPy's `arange`: a vector from `start` (0 if it is the only argument) up to but not including `stop`.
 
-    The dtype is the joint one of the arguments and int64, unless it is given.
+    The dtype is the joint one of the arguments and int64, unless it is given.  Of an integer dtype and bounds that are
+    floats the bounds decide the length, and the first two elements, truncated, the others, as in NumPy.
     """
     if stop is None:
         start, stop = 0, start
     bounds = [as_tensor(v) for v in (start, stop, 1 if step is None else step)]
     if dtype is None:
         dtype = result_type(["int64", *(b.dtype for b in bounds)])
-    return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))
+    name = dtype_name(dtype)
+    if np.dtype(name).kind in "iu" and any(b.type.kind == "f" for b in bounds):
+        begin, _, gap = (with_dtype(b, "float64") for b in bounds)
+        length = T.lengths_of(arange(*bounds))[0]
+        first, second = T.cast(begin, name), T.cast(begin + gap, name)
+        return first + T.cast(Arange()(*(as_tensor(v) for v in (0, length, 1))), name) * (second - first)
+    return Arange()(*(with_dtype(b, name) for b in bounds))
 
 
 _FAR = 2**62

@@ -316,8 +316,10 @@ def broadcast_to(x: TensorLike, shape: ShapeLike) -> TensorVariable:
     return BroadcastTo()(as_tensor(x), *as_lengths(shape, "broadcast_to"))
 
 
-def reshape(x: TensorLike, *shape: ShapeLike, ndim: int | None = None) -> TensorVariable:
+def reshape(x: TensorLike, *shape: ShapeLike, ndim: int | None = None, order: str | None = "C") -> TensorVariable:
     """The elements of `x`, in C order, under other lengths; one of them may be -1 and is then worked out.
+
+    `order`: "F" reads and writes elements with the first axis innermost, as NumPy does; others are "C".
 
     `shape`: integers or integer scalars, as one sequence or as arguments, or an integer vector.  `ndim`, Theano's
     second argument, is the number of lengths: needed where that of a vector is not known when the graph is built.
@@ -328,8 +330,13 @@ def reshape(x: TensorLike, *shape: ShapeLike, ndim: int | None = None) -> Tensor
     if ndim is None and len(shape) == 2 and _is_several(shape[0]):
         given, ndim = shape  # type: ignore[assignment]  # Theano's order
     wanted = as_lengths(given, "reshape", ndim)
-    if isinstance(given, Variable) and given.ndim and not shows_its_elements(given):
-        return Reshape()(x, *_lengths_at_run_time(x, wanted))
+    is_computed = isinstance(given, Variable) and given.ndim > 0 and not shows_its_elements(given)
+    if is_computed:
+        wanted = tuple(_lengths_at_run_time(x, wanted))
+    if _is_fortrans(order, "reshape"):
+        return T.transpose(reshape(T.transpose(x), wanted[::-1]))
+    if is_computed:
+        return Reshape()(x, *wanted)
     unknown = [k for k, n in enumerate(wanted) if isinstance(n, Constant) and n.data == -1]
     if len(unknown) > 1:
         raise ValueError(f"reshape: only one length can be -1, got {len(unknown)} of them")
@@ -337,6 +344,13 @@ def reshape(x: TensorLike, *shape: ShapeLike, ndim: int | None = None) -> Tensor
         others = wanted[:k] + wanted[k + 1 :]
         wanted = (*wanted[:k], as_tensor(_missing_length(x, others)), *wanted[k + 1 :])
     return Reshape()(x, *wanted)
+
+
+def _is_fortrans(order: str | None, what: str) -> bool:
+    """Whether elements are in the order "F".  Raises ValueError for an order that NumPy does not have."""
+    if order not in (None, "C", "F", "A", "K"):
+        raise ValueError(f'{what}: order must be "C", "F", "A" or "K", got {order!r}')
+    return order == "F"
 
 
 def _is_several(shape: Any) -> bool:
@@ -389,9 +403,9 @@ def _quotient(a: Variable, b: Variable) -> Variable:
     return a if b.data == 1 else T.floor_div(a, b)
 
 
-def ravel(x: TensorLike) -> TensorVariable:
-    """The elements of `x` in C order, as a vector."""
-    return reshape(x, (-1,))
+def ravel(x: TensorLike, order: str | None = "C") -> TensorVariable:
+    """The elements of `x` as a vector, in C order, or with the first axis innermost for the order "F"."""
+    return reshape(x, (-1,), order=order)
 
 
 def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:

@@ -43,6 +43,42 @@ NUMBERS: Mapping[str, str] = {
         hadamard helmert invhilbert invpascal leslie matrix_balance pascal""",
 }
 """Functions of numbers, which exist before a graph is built."""
+DENSITIES: Mapping[tuple[str, int], str] = {
+    ("logpdf", 0): """anglit arcsine cosine gibrat gumbel_l halflogistic hypsecant kstwobign landau levy_l moyal
+        semicircular""",
+    ("logpdf", 1): """alpha argus bradford chi dgamma dweibull exponpow fatiguelife fisk foldcauchy foldnorm genextreme
+        genhalflogistic genlogistic gennorm genpareto gompertz halfgennorm invweibull irwinhall kappa3 ksone
+        kstwo loggamma loglaplace lomax nakagami pearson3 powerlaw powernorm rdist recipinvgauss
+        rel_breitwigner rice skewcauchy truncexpon tukeylambda vonmises_line weibull_max wrapcauchy""",
+    ("logpdf", 2): """betaprime burr burr12 crystalball exponweib gengamma geninvgauss jf_skew_t johnsonsb johnsonsu
+        kappa4 levy_stable loguniform mielke nct ncx2 norminvgauss powerlognorm reciprocal studentized_range
+        trapezoid truncpareto""",
+    ("logpdf", 3): """genexpon genhyperbolic ncf truncweibull_min""",
+    ("logpdf", 4): """dpareto_lognorm gausshyper""",
+    ("logpmf", 1): """dlaplace planck poisson_binom yulesimon""",
+    ("logpmf", 2): """boltzmann skellam zipfian""",
+    ("logpmf", 3): """betanbinom nhypergeom""",
+    ("logpmf", 4): """nchypergeom_fisher nchypergeom_wallenius""",
+}
+"""Distributions of SciPy's that are none of ours, by the method for their log density and the number of parameters."""
+STATISTICS = """alexandergovern anderson anderson_ksamp ansari barnard_exact bartlett bayes_mvs binned_statistic
+        binned_statistic_2d binned_statistic_dd binomtest bootstrap boschloo_exact boxcox_llf boxcox_normmax
+        boxcox_normplot brunnermunzel bws_test chatterjeexi chi2_contingency chisquare combine_pvalues
+        cramervonmises cramervonmises_2samp cumfreq describe differential_entropy directional_stats
+        dirichlet_multinomial dunnett ecdf energy_distance epps_singleton_2samp expectile f_oneway
+        false_discovery_control fisher_exact fit fligner friedmanchisquare gaussian_kde goodness_of_fit
+        invwishart jarque_bera kendalltau kruskal ks_1samp ks_2samp kstat kstatvar kstest kurtosistest
+        levene lmoment logrank mannwhitneyu matrix_normal matrix_t median_test monte_carlo_test mood
+        multiscale_graphcorr multivariate_hypergeom multivariate_t mvsdist normal_inverse_gamma normaltest
+        obrientransform order_statistic ortho_group page_trend_test permutation_test pointbiserialr
+        poisson_means_test power power_divergence ppcc_max ppcc_plot probplot quantile_test
+        random_correlation random_table ranksums relfreq rv_histogram shapiro siegelslopes skewtest
+        sobol_indices somersd spearmanr spearmanrho special_ortho_group theilslopes tiecorrect trim1
+        trimboth truncate ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tukey_hsd uniform_direction
+        unitary_group vonmises_fisher wasserstein_distance wasserstein_distance_nd weightedtau wilcoxon
+        wishart yeojohnson yeojohnson_llf yeojohnson_normmax yeojohnson_normplot
+"""
+"""Functions of SciPy's statistics: tests, estimates and families of arrays, which take values."""
 OPERANDS = ("x", "y", "x", "y", "s")
 
 
@@ -52,4 +88,10 @@ def by_scipy(space: str, name: str) -> str:
         if name in names.split():
             declared = "x" if results == 1 else f"({', '.join('x' * results)})"
             return f"ag.pure_callback(scipy.special.{name}, {declared}, {', '.join(OPERANDS[:operands])})"
+    for (method, count), names in DENSITIES.items() if space == "distributions" else ():
+        if name in names.split():
+            values = ", ".join(("x", *"yxys"[:count]))
+            return f"ag.pure_callback(scipy.stats.{name}.{method}, x, {values})"
+    if space == "distributions" and name in STATISTICS.split():
+        return f"scipy.stats.{name}(...) of values that a function returned"
     return f"T.as_tensor(scipy.{space}.{name}(...))" if name in NUMBERS.get(space, "").split() else ""

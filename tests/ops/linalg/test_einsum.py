@@ -135,3 +135,16 @@ def test_any_summation(data):
     assert_like_numpy(
         lambda *x: T.einsum(subscripts, *x), lambda *x: np.asarray(np.einsum(subscripts, *x)), *values, rtol=1e-10
     )
+
+
+def test_lists_of_integers_name_axes_as_in_numpy():
+    a, b = np.arange(25.0).reshape(5, 5), np.arange(5.0)
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    for call in (
+        (a, [0, 0]), (a, [0, 0], [0]), (a, [0, 1], b, [1]), (x, [0, 1], y, [1, 2], [2, 0]), (x, (0, 1), y, (1, 51)),
+        (a, [Ellipsis, 0]),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(T.einsum(*call).eval(), np.einsum(*call))
+    for wrong in ((a,), (a, b), (a, [0, -1]), (a, [0, 1], b)):
+        with pytest.raises(TypeError, match="expected text as in"):
+            T.einsum(*wrong)

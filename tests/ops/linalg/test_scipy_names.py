@@ -335,3 +335,13 @@ def test_matrices_that_turn_out_not_to_be_square_are_refused(shape):
         f = ag.function([m, n][: len(values)], outputs, mode=ag.Mode("fast_run", backend="numpy"))
         with pytest.raises(ValueError, match=r"square|shape|expected"):
             f(*values)
+
+
+def test_powers_0_and_1_take_square_matrices_alone():
+    x = T.matrix("x")
+    for n in (0, 1):
+        f = ag.function([x], T.linalg.matrix_power(x, n))
+        np.testing.assert_array_equal(f(np.ones((2, 2))), np.linalg.matrix_power(np.ones((2, 2)), n))
+        with pytest.raises(ValueError, match="matrix_power: expected length 3 on axis 0, got 2"):
+            f(np.ones((2, 3)))
+    assert T.linalg.toeplitz(np.array([True, False])).dtype == "bool"

@@ -308,7 +308,7 @@ def test_operands_by_name():
         (lambda: T.add(x1=x), "operand x2 is missing"),
         (lambda: T.add(x, z=y), "add takes no keyword 'z'; its operands are x1, x2"),
         (lambda: T.median(x, a=x), "median: argument 0 is given by position and as a"),
-        (lambda: T.median(x, b=x), "unexpected keyword argument 'b'"),
+        (lambda: T.median(x, b=x), "median: there is no argument b; expected x, axis, keepdims"),
     ):
         with pytest.raises(TypeError, match=message):
             call()
@@ -320,7 +320,7 @@ def test_options_that_a_graph_has_no_meaning_for_are_refused():
         (lambda: T.sum(x, out=np.zeros(())), "sum: out must be None, got .*assign the result"),
         (lambda: T.exp(x, out=np.zeros(3)), "exp: out must be None"),
         (lambda: T.add(x, x, where=[True, False, True]), "add: where must be True"),
-        (lambda: T.ravel(x, order="F"), "ravel: order must be None or 'C' or 'K' or 'A', got 'F'"),
+        (lambda: T.copy(x, order="F"), "copy: order must be None or 'C' or 'K' or 'A', got 'F'"),
         (lambda: T.zeros(2, order="F"), "zeros: order must be"),
         (lambda: T.zeros(2, device="gpu"), "zeros: device must be None or 'cpu'"),
         (lambda: T.concatenate([x, x], dtype="int8"), "does not become int8 under casting='same_kind'"),

@@ -1,7 +1,13 @@
 """Every name of NumPy's main namespace is in `T` or left out with a reason; the standard's names; advice for others."""
 
+import functools
+import importlib.util
 import inspect
+import json
+import pickle
+import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +16,18 @@ from campaign.values.parity import FAILURES, LEFT_OUT, standard_summary
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.standard.instead import DISTRIBUTION, INSTEAD, LINALG, SPARSE, SPARSE_MATRIX, SPECIAL, STREAM
-from arignote.ops.standard.scipy_names import ELEMENTWISE, NUMBERS
+from arignote.ops.standard.instead import (
+    DISTRIBUTION,
+    DISTRIBUTIONS,
+    INSTEAD,
+    LINALG,
+    NETWORKS,
+    SPARSE,
+    SPARSE_MATRIX,
+    SPECIAL,
+    STREAM,
+)
+from arignote.ops.standard.scipy_names import DENSITIES, ELEMENTWISE, NUMBERS, STATISTICS
 
 WITHOUT = {name for names in LEFT_OUT.values() for name in names.split()}
 
@@ -28,12 +44,14 @@ STREAM_OF_DRAWS, NORMAL, MATRIX = T.random.RandomStream(1), T.distributions.Norm
 
 @pytest.mark.parametrize(("space", "table"), [
     (T, INSTEAD), (T.linalg, LINALG), (T.special, SPECIAL), (T.sparse, SPARSE), (MATRIX, SPARSE_MATRIX),
+    (T.nn, NETWORKS), (T.distributions, DISTRIBUTIONS),
     (NORMAL, DISTRIBUTION), (STREAM_OF_DRAWS, STREAM),
 ])  # fmt: skip
 def test_the_advice_for_a_name_that_is_missing_works(space, table):
     x, y = (T.matrix(n, shape=(3, 3)) for n in "xy")
     pytest.importorskip("scipy.sparse")
-    known = {"T": T, "ag": ag, "x": x, "y": y, "v": T.vector("v", shape=(3,)), "i": T.lvector("i", shape=(3,)),
+    known = {"T": T, "ag": ag, "np": np, "x": x, "y": y, "v": T.vector("v", shape=(3,)),
+             "i": T.lvector("i", shape=(3,)),
              "s": T.scalar("s"), "m": MATRIX, "d": NORMAL, "r": STREAM_OF_DRAWS,
              "scipy": sys.modules["scipy"]}  # fmt: skip
     for name, advice in table.items():
@@ -43,6 +61,100 @@ def test_the_advice_for_a_name_that_is_missing_works(space, table):
         assert eval(advice, dict(known)) is not None, name
     with pytest.raises(AttributeError, match=r"no attribute 'eigh'; it is T\.linalg\.eigh"):
         T.eigh  # noqa: B018
+
+
+INTERNAL = frozenset((
+    "assert_int_or_pair", "boolean_dispatch", "handle_torch_function", "has_torch_function",
+    "has_torch_function_unary", "has_torch_function_variadic", "reproducibility_notes", "sparse_support_notes",
+    "tf32_notes", "common_notes", "conv_dimension_numbers", "conv_general_permutations", "conv_general_shape_tuple",
+    "conv_shape_tuple", "conv_transpose_shape_tuple", "padtype_to_pads", "reduce_window_shape_tuple", "stage",
+))  # fmt: skip
+"""Public names of PyTorch and JAX that only their own code calls."""
+NAMES = """
+import importlib, json, sys
+def names(module):
+    there = importlib.import_module(module)
+    return [n for n in getattr(there, "__all__", dir(there)) if type(getattr(there, n)) is not type(sys)]
+"""
+
+
+@functools.cache
+def names_of_jax():
+    """The public names of JAX's modules, from another process, for JAX changes the environment of its own."""
+    modules = ["jax.numpy", "jax.nn", "jax.lax", "jax.scipy.special"]
+    code = f"{NAMES}\nprint(json.dumps({{m: names(m) for m in {modules}}}))"
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True, text=True)
+    return json.loads(found.stdout)
+
+
+@pytest.mark.parametrize(("module", "space"), [
+    ("numpy", T), ("numpy.linalg", T.linalg), ("numpy.fft", T.fft), ("scipy.special", T.special),
+    ("scipy.linalg", T.linalg), ("scipy.sparse", T.sparse), ("scipy.stats", T.distributions),
+    ("torch.nn.functional", T.nn), ("torch.special", T.special), ("torch.linalg", T.linalg), ("jax.numpy", T),
+    ("jax.nn", T.nn), ("jax.lax", T), ("jax.scipy.special", T.special),
+])  # fmt: skip
+def test_every_name_of_other_libraries_is_there_or_has_an_advice(module, space):
+    if importlib.util.find_spec(module.split(".")[0]) is None:
+        pytest.skip(f"{module} is not installed")
+    here: dict[str, Any] = {}
+    exec(NAMES, here)
+    names = names_of_jax()[module] if module.startswith("jax") else here["names"](module)
+    lacking = []
+    for name in sorted({*names} - INTERNAL):
+        if name[0] == "_" or name[0].isupper() or name.endswith("_p"):
+            continue
+        try:
+            getattr(space, name)
+        except AttributeError as error:
+            if "; use " not in str(error) and "; it is T." not in str(error):
+                lacking.append(name)
+    assert len(names) > 10 and not lacking
+
+
+def test_distributions_and_statistics_of_scipy_are_called_by_name():
+    stats = pytest.importorskip("scipy.stats")
+    known: dict[str, Any] = {"ag": ag, "scipy": sys.modules["scipy"], **{n: T.vector(n) for n in "xys"}}
+    for (method, parameters), names in DENSITIES.items():
+        for name in names.split():
+            words = rf"use ag\.pure_callback\(scipy\.stats\.{name}\.{method}, x"
+            with pytest.raises(AttributeError, match=words) as error:
+                getattr(T.distributions, name)
+            assert eval(str(error.value).split("; use ")[1], dict(known)).ndim == 1
+            assert getattr(stats, name).numargs == parameters
+    assert all(hasattr(stats, name) for name in STATISTICS.split())
+    rice = ag.pure_callback(stats.rice.logpdf, known["x"], known["x"], known["y"])
+    values = ag.function([known["x"], known["y"]], rice)(np.array([1.0, 2.0]), np.array([0.5, 0.7]))
+    np.testing.assert_allclose(values, stats.rice.logpdf([1.0, 2.0], [0.5, 0.7]))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda x: T.nn.softmax(x, dim=1), "softmax: there is no argument dim; use axis=1"),
+    (lambda x: T.sum(x, axis=0, keepdim=True), "sum: there is no argument keepdim; use keepdims=True"),
+    (lambda x: x.mean(dim=0), "mean: there is no argument dim; use axis=0"),
+    (lambda x: T.concatenate([x, x], dim=1), "concatenate: there is no argument dim; use axis=1"),
+    (lambda x: T.nn.max_pool2d(x[None, None], kernel_size=2), "max_pool2d: there is no argument kernel_size; use ker"),
+    (lambda x: T.nn.conv2d(x[None, None], weight=x), "conv2d: there is no argument weight; use w="),
+    (lambda x: T.nn.relu(x, inplace=True), "relu: there is no argument inplace; leave it out: tensors are values"),
+    (lambda x: T.nn.normalize(x, something=1), "normalize: there is no argument something; expected x, p, axis, eps"),
+    (lambda x: T.logsumexp(x, dim=(0, 1)), r"logsumexp: there is no argument dim; use axis=\(0, 1\)"),
+    (lambda x: x.std(axis=0, unbiased=True), "std: there is no argument unbiased; use ddof="),
+])  # fmt: skip
+def test_arguments_of_other_libraries_are_named_as_here(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(T.matrix("x"))
+
+
+def test_attributes_that_tensors_lack_are_named_as_here():
+    x = T.matrix("x")
+    for name, instead in {
+        "softmax": "T.softmax(x)", "unsqueeze": "T.expand_dims(x, 0)", "backward": "ag.grad(T.sum(x), x)",
+        "gelu": "T.gelu(x)", "hardswish": "T.nn.hardswish(x)", "slogdet": "T.linalg.slogdet(x)",
+    }.items():  # fmt: skip
+        with pytest.raises(AttributeError) as error:
+            getattr(x, name)
+        assert str(error.value) == f"'TensorVariable' object has no attribute '{name}'; use {instead}"
+    assert not hasattr(x, "__array_interface__") and not hasattr(x, "toarray")
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
 
 
 def test_every_name_of_scipy_is_there_or_has_an_advice():

@@ -10,6 +10,7 @@ import pytest
 from against_numpy import DTYPES, assert_like_numpy, assert_same_call, sample
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import FunctionGraph, dims_of, same_shape
 from arignote.graph import dims as algebra
@@ -442,3 +443,22 @@ def test_a_length_of_an_op_applied_twice_is_not_shared():
     assert not same_shape(a, b)
     assert same_shape(a, a + 1)
     assert algebra.dims_of(T.Fused(FunctionGraph([x], [x * 2]))(T.tensor("x", shape=(3,)))) == (3,)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (-1,), (6, -1), (2, 2, 6)])
+def test_reshapes_in_the_order_of_fortran(shape):
+    x = sample((2, 3, 4))
+    assert_like_numpy(lambda v: T.reshape(v, shape, order="F"), lambda v: np.reshape(v, shape, order="F"), x)
+    assert_like_numpy(lambda v: v.reshape(shape, order="F"), lambda v: v.reshape(shape, order="F"), x)
+    assert_like_numpy(lambda v: v.ravel("F"), lambda v: v.ravel("F"), x)
+    v, lengths = T.tensor3("v"), T.lvector("lengths")
+    f = ag.function([v, lengths], T.reshape(v, lengths, ndim=len(shape), order="F"))
+    np.testing.assert_array_equal(f(x, np.array(shape)), x.reshape(shape, order="F"))
+    with pytest.raises(ValueError, match='reshape: order must be'):
+        T.reshape(v, shape, order="Z")
+
+
+@pytest.mark.parametrize("bounds", [(-3, 3, 0.5), (0, 5, 0.5), (0, -3, -0.7), (1.5, 4), (2.9, -2.2, -1.3), (0.0, 0.0)])
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+def test_ranges_of_integers_between_floats_go_on_as_their_first_two_elements(bounds, dtype):
+    np.testing.assert_array_equal(T.arange(*bounds, dtype=dtype).eval(), np.arange(*bounds, dtype=dtype))
