@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from .scalars import cos, fabs, fma, inf, log, nan, polynomial, scalar, sin, sqrt
+from .scalars import copysign, cos, fabs, fma, inf, log, nan, polynomial, scalar, sin, sqrt
 
 TWO_OVER_PI, PER_PI = 2 / math.pi, 1 / math.pi
 J0_TINY = (
@@ -145,8 +145,7 @@ def j0(x: float) -> float:
 @scalar
 def j1(x: float) -> float:
     """The Bessel function of the first kind and order 1, within 8 ulp of the envelope."""
-    size = j_of_01(fabs(x), 1)
-    return x if x == 0.0 else -size if x < 0.0 else size
+    return copysign(1.0, x) * j_of_01(fabs(x), 1)
 
 
 @scalar

@@ -125,8 +125,7 @@ INLINE f64 ag_j0_f64(f64 x)
 /* The Bessel function of the first kind and order 1, within 8 ulp of the envelope. */
 INLINE f64 ag_j1_f64(f64 x)
 {
-    const f64 size = ag_j_of_01_f64(fabs_F(x), 1);
-    return x == 0.0 ? x : x < 0.0 ? -size : size;
+    return copysign_F(1.0, x) * ag_j_of_01_f64(fabs_F(x), 1);
 }
 
 /* The Bessel function of the second kind and order 0, within 8 ulp of the envelope; NaN for x < 0. Near its zero
