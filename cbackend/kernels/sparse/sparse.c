@@ -178,10 +178,19 @@ static i32 multiply_sparse_across(const ag_runtime *rt, const ag_sparse_across *
 /* Add each element times its number of x to its row, elements in their order. */
 INLINE void add_entries(const T *data, const i32 *rows, const i32 *columns, i64 count, const T *x, T *y)
 {
-    for (i64 k = 0; k < count; k++) {
-        y[rows[k]] += data[k] * x[columns[k]];
+    i64 k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const T first = data[k] * x[columns[k]], second = data[k + 1] * x[columns[k + 1]];
+        KEEP_SCALAR();
+        const T third = data[k + 2] * x[columns[k + 2]], last = data[k + 3] * x[columns[k + 3]];
+        KEEP_SCALAR();
+        y[rows[k]] += first;
+        y[rows[k + 1]] += second;
+        y[rows[k + 2]] += third;
+        y[rows[k + 3]] += last;
         KEEP_SCALAR();
     }
+    for (; k < count; k++) y[rows[k]] += data[k] * x[columns[k]];
 }
 
 /* The same for runs of one row, whose sum stays in a register. */
@@ -201,12 +210,13 @@ INLINE void add_runs(const T *data, const i32 *rows, const i32 *columns, i64 cou
     y[row] = sum;
 }
 
-/* Whether rows stand in runs of about four elements or more. */
+/* Whether rows stand in runs of about four elements or more, by the first ones. */
 INLINE i64 in_runs(const i32 *rows, i64 count)
 {
+    const i64 looked_at = at_most(count, 128);
     i32 same = 0;
-    for (i64 k = 1; k < count; k++) same += rows[k - 1] == rows[k];
-    return 4 * (i64)same > 3 * count;
+    for (i64 k = 1; k < looked_at; k++) same += rows[k - 1] == rows[k];
+    return 4 * (i64)same > 3 * looked_at;
 }
 
 static void multiply_some_entries(void *context, i64 index)
