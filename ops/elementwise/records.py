@@ -110,6 +110,9 @@ def blamed(message: str) -> str | None:
         op = _defined.get(symbol) or _arrays.get(symbol)
         if op is not None and numbers and where in ("c", "c_functions", "prototypes"):
             message = f"{op.name}: its C does not compile: line {numbers[0]} of {where}: {complaint}"
+            if "undeclared" in complaint and where == "c" and symbol in _arrays:
+                known = [f"{name}{of}" for name in (*op.operands, "y") for of in ("", "_shape", "_strides", "_ndim")]
+                message = f"{message}; its names are {', '.join(known)}"
             return f"{message}\n  defined at {op.defined_at}"
     return None
 
