@@ -104,6 +104,7 @@ NETWORKS: dict[str, Callable[[], Network]] = {
 def _arignote(model: Any, given: Any, folder: str) -> Any:
     from arignote.frontends.torch.backend import arignote
 
+    torch._dynamo.config.allow_rnn = True  # else PyTorch runs recurrent layers itself
     return torch.compile(model, backend=arignote, options={"freeze": True})
 
 

@@ -409,7 +409,8 @@ def checkpoint(
             `lambda op, *operands: op.name == "dot"`.  By default only the arguments are kept.
         static_argnums: Positions of arguments that are no variables.
 
-    A step of `ag.scan` keeps no intermediate values in any case; for long loops see its `checkpoint_every`.
+    A step of `ag.scan` keeps matrix products and no other intermediate values; for long loops see its
+    `checkpoint_every`.
     Source: Griewank and Walther, Evaluating Derivatives, chapter 12; the names are JAX's.
     """
     if not callable(fun):

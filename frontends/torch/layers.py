@@ -1,8 +1,8 @@
 """Recurrent layers as one op of PyTorch, `arignote::recurrent`, and their gradients as another.
 
 AOTAutograd unrolls the steps of `torch.lstm`, `torch.gru`, `torch.rnn_tanh` and `torch.rnn_relu`.  The backend replaces
-their calls by this op, whose converter makes one loop.  It also gives the states after each step, which the op of the
-gradients reads: its loop runs from the last step to the first.
+their calls by this op, whose converter makes one loop.  It also gives its traces, the states and gates of each step,
+which the op of the gradients reads: its loop runs from the last step to the first.
 
 Layers that drop values between them, or whose steps `torch.func` transforms, are unrolled into ops of ATen: oneDNN's
 layer, which PyTorch would call, keeps a workspace that no traced value shows.
@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
+from torch.nn import functional as F
 
 KINDS = {getattr(torch, name): name for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 """The name of a layer by the function that Dynamo keeps in a graph."""
@@ -30,7 +31,7 @@ def recurrent(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> list[torch.Tensor]:  # fmt: skip
-    """Return the outputs of a layer, its last states, and the states after each step, computed by PyTorch."""
+    """Return the outputs of a layer, its last states, and its traces, computed by PyTorch."""
     rest = has_biases, layers, dropout, train, bidirectional, batch_first
     found = _by_pytorch(kind, x, states, weights, *rest)
     return [*(v.contiguous() for v in found), *_traces(kind, x, states, weights, *rest)]
@@ -44,7 +45,11 @@ def _traces(
     kind: str, x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
     layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> list[torch.Tensor]:  # fmt: skip
-    """Return the states after each step, of each layer and direction, in the order of its steps."""
+    """Return the traces of each layer and direction, in the order of its steps.
+
+    They are the states after each step, and the gates, the sums of the products with the input and with the state.  A
+    GRU multiplies one of the latter before it adds the former, so its gates are two traces.
+    """
     if x.dim() == 2:
         x, states = x.unsqueeze(1), [s.unsqueeze(1) for s in states]
     elif batch_first:
@@ -60,7 +65,11 @@ def _traces(
                 rows.append(now)
             traces = [torch.cat(column) for column in zip(*rows, strict=True)]
             outputs.append(traces[0].flip(0) if k % ways else traces[0])
-            found += traces
+            biases = own[2:4] if has_biases else (None, None)
+            by_input, before = F.linear(x, own[0], biases[0]), torch.cat([states[0][k : k + 1], traces[0][:-1]])
+            by_state = F.linear(before, own[1], biases[1])
+            in_order = by_input.flip(0) if k % ways else by_input
+            found += [*traces, by_state, by_input] if kind == "gru" else [*traces, in_order + by_state]
         x = torch.cat(outputs, -1)
     return found
 
@@ -72,7 +81,11 @@ def _(
 ) -> list[torch.Tensor]:  # fmt: skip
     ways = 2 if bidirectional else 1
     steps, batch = (x.shape[0], 1) if x.dim() == 2 else (x.shape[1 if batch_first else 0], states[0].shape[1])
-    traces = [s.new_empty((steps, batch, s.shape[-1])) for _ in range(layers * ways) for s in states]
+    each = len(weights) // (layers * ways)
+    traces: list[torch.Tensor] = []
+    for k in range(0, len(weights), each):
+        traces += [s.new_empty((steps, batch, s.shape[-1])) for s in states]
+        traces += [x.new_empty((steps, batch, weights[k].shape[0])) for _ in range(2 if kind == "gru" else 1)]
     outputs = x.new_empty((*x.shape[:-1], states[0].shape[-1] * ways))
     return [outputs, *(s.new_empty(s.shape) for s in states), *traces]
 
@@ -108,7 +121,7 @@ def _(
 
 
 def _keep(ctx: Any, inputs: Any, output: list[torch.Tensor]) -> None:
-    """Keep what the gradients need: the arguments, the states after each step, and the shapes of the results."""
+    """Keep what the gradients need: the arguments, the traces, and the shapes of the results."""
     kind, x, states, weights, *rest = inputs
     first = 1 + len(states)
     ctx.save_for_backward(x, *states, *weights, *output[first:])

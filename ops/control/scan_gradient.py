@@ -7,14 +7,20 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...graph import Apply, Constant, FunctionGraph, Variable, dims_of, rebuild
+from ...graph import Apply, Constant, FunctionGraph, Kind, Variable, dims_of, rebuild
+from ...graph import leaves as leaves_of
 from ..core.backward import pull_back
 from ..core.namespace import T, classes
 from ..core.tensor import TensorVariable
+from ..elementwise import costs
+from ..elementwise.arithmetic import add, sub
 from ..shapes.lengths import ShapeI, tensor_to_dim
 from ..shapes.specify import with_lengths_of
 from .overwriting import is_seen_by_its_step_alone, overwritten, written_last
 from .scan_ops import Scan, joint_type, looped
+
+LONG_PRODUCT = 32
+"""Operations for each element of a product from which on its result is kept."""
 
 
 def cotangents(
@@ -23,11 +29,11 @@ def cotangents(
     """Return the cotangents of the inputs of a loop, added to `totals`; `given`: those of its outputs."""
     op: Scan = node.op  # type: ignore[assignment]
     forward = node if all(op.traced) else node.with_op(replace(op, traced=(True,) * len(op.traced)))
-    if forward is not node and not op.until and op.truncate < 0 and op.alive(forward) is None:
-        parts: dict[int, Any] = overwritten(op)
-        forward, kept = _keeping(node, parts)
-        return Backward(node, forward, totals, parts, kept).cotangents(given)
-    return Backward(node, forward, totals).cotangents(given)
+    if op.until or op.truncate >= 0 or op.alive(forward) is not None:
+        return Backward(node, forward, totals).cotangents(given)
+    parts: dict[int, Any] = {} if forward is node else overwritten(op)
+    forward, kept, products = _keeping(node, parts)
+    return Backward(node, forward, totals, parts, kept, products).cotangents(given)
 
 
 class Backward:
@@ -35,15 +41,17 @@ class Backward:
 
     Its states are the cotangents of the states, and the sums of those of what is the same in every step; it goes along
     the states that the first one went through: `forward` gives them all, but for the `parts` that it keeps of some.
-    `kept`: the outputs of the first loop that are states before each step.
+    `kept`: the outputs of the first loop that are states before each step; `products`: those that are values of the
+    body with a product in them, which no step computes again.
     Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
     """
 
     def __init__(
         self, node: Apply, forward: Apply, totals: Sequence[Variable | None],
         parts: Mapping[int, Any] = MappingProxyType({}), kept: Mapping[int, int] = MappingProxyType({}),
+        products: Mapping[Variable, int] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        self.parts, self.kept = parts, kept
+        self.parts, self.kept, self.products = parts, kept, products
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
         self.forward, self.outputs = forward, node.outputs
@@ -66,6 +74,10 @@ class Backward:
         leaves = [leaf for k, leaf in enumerate(leaves, -len(slices)) if k not in self.parts]
         after = {k: olds[k] for k in self.parts}
         reads = self._restore(given, olds, leaves, rows)
+        for value, k in self.products.items():
+            rows.append(self.forward.outputs[k])
+            leaves.append(TensorVariable(value.type))
+            reads[value] = leaves[-1]
         images = rebuild([*self.body.outputs, *reads], given, lambda inner: _with_views_inside(inner).outputs)
         outputs, kept = images[: len(self.body.outputs)], images[len(self.body.outputs) :]
         rows_of_reads = dict(zip(kept, reads.values(), strict=True))
@@ -137,9 +149,11 @@ class Backward:
         values = [_row(found[slices[k]], slices[k]) for k in read]
         if after:
             known = {**written_last(outputs, after), **known}
-            new, values = rebuild(new, dict(known)), rebuild(values, dict(known))
+        new, values = rebuild(new, dict(known)), rebuild(values, dict(known))
+        used = set(leaves_of([*new, *values]))
+        pairs = [(leaf, r) for leaf, r in zip(leaves, rows, strict=True) if leaf in used]
         results = looped(
-            Scan, self.count, [self._reversed(r) for r in rows], leaves,
+            Scan, self.count, [self._reversed(r) for _, r in pairs], [leaf for leaf, _ in pairs],
             [*(starts[k] for k in carried), *(begun[o] for o in summed), *(self._last(k) for k in after)],
             [*(adjoints[k] for k in carried), *(sums[o] for o in summed), *after.values()],
             new, values, traced=(False,) * len(new),
@@ -200,20 +214,66 @@ class Backward:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
 
 
-def _keeping(node: Apply, parts: Mapping[int, Any]) -> tuple[Apply, dict[int, int]]:
-    """Return the loop that also keeps what its derivative reads, and the outputs that are states before each step.
+def _keeping(node: Apply, parts: Mapping[int, Any]) -> tuple[Apply, dict[int, int], dict[Variable, int]]:
+    """Return the loop that also keeps what its derivative reads, and the numbers of the outputs that hold it.
 
     Of the states of `parts` it keeps what a step overwrites, of others without a trace all.  So the loop of the value
-    and this one have the same states.
+    and this one have the same states.  The numbers are those of the states before each step, and of `products`.
     """
     op: Scan = node.op  # type: ignore[assignment]
     body, states = op.graph, op.graph.inputs[op.states]
     values = [part.read(states[k], {}) for k, several in parts.items() for part in several]
     whole = [k for k, traced in enumerate(op.traced) if not traced and k not in parts]
+    products = _products(node)
+    given = {v: k for k, v in enumerate(body.outputs) if k >= len(states)}
+    given.update((v, k) for k, (v, s) in enumerate(zip(body.outputs, states, strict=False)) if op.traced[k] and v.type == s.type)
+    more = [v for v in products if v not in given]
+    added = [*values, *(states[k] for k in whole), *more]
+    forward = node.with_op(_with_values(op, added)) if added else node
     first = len(body.outputs) + len(values)
-    graph = FunctionGraph(body.inputs, [*body.outputs, *values, *(states[k] for k in whole)])
-    kept = {k: first + number for number, k in enumerate(whole)}
-    return Apply(replace(op, graph=graph), node.inputs, node.origin), kept
+    given.update((v, first + len(whole) + number) for number, v in enumerate(more))
+    return forward, {k: first + number for number, k in enumerate(whole)}, {v: given[v] for v in products}
+
+
+def _with_values(op: Scan, values: Sequence[Variable]) -> Scan:
+    return replace(op, graph=FunctionGraph(op.graph.inputs, [*op.graph.outputs, *values]))
+
+
+def _products(node: Apply) -> list[Variable]:
+    """Return the values of the body with a product in them that have one shape in all steps.
+
+    The product of long rows costs more than its result's way to memory and back.  What is added to it is in the value,
+    since derivatives read no operand of a sum.
+    """
+    op: Scan = node.op  # type: ignore[assignment]
+    body, found = op.graph, list[Variable]()
+    varying = set(body.inputs[: op.states.stop])
+    for inner in body.order:
+        if varying.intersection(inner.inputs):
+            varying.update(inner.outputs)
+            if inner.op.picture is Kind.PRODUCT and inner.outputs[0].type.kind in "fc" and _is_long(inner):
+                found.append(_summed(body, inner.outputs[0]))
+    found = list(dict.fromkeys(found))
+    if not found:
+        return found
+    operands = node.inputs[1:]
+    lengths = _with_values(op, found).lengths(operands, [dims_of(i) for i in operands])[len(body.outputs) :]
+    return [v for v, shape in zip(found, lengths, strict=True) if None not in shape]
+
+
+def _is_long(product: Apply) -> bool:
+    """Return whether a product adds up many numbers for each element; with unknown lengths it does."""
+    operations = getattr(product.op, "operations", None)
+    return operations is not None and bool(operations(product).count >= LONG_PRODUCT * costs.size(product.outputs[0]))
+
+
+def _summed(body: FunctionGraph, v: Variable) -> Variable:
+    """Return the sum that a value is a term of, if nothing else reads it; else the value."""
+    while True:
+        (user, _), *others = body.uses[v]
+        if others or user is None or user.op not in (add, sub) or user.out.type != v.type:
+            return v
+        v = user.out
 
 
 def _with_views_inside(node: Apply) -> Apply:

@@ -34,32 +34,38 @@ def _parts(gates: Any, count: int) -> list[Any]:
 
 
 def _lstm(gates: Any, h: Any, c: Any, w: Any, bias: Any, project: Any) -> list[Any]:
-    i, f, g, o = _parts(gates + _linear(h, w, bias), 4)
+    every = gates + _linear(h, w, bias)
+    i, f, g, o = _parts(every, 4)
     c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
     h = T.sigmoid(o) * T.tanh(c)
-    return [h if project is None else T.matmul(h, T.swapaxes(project, 0, 1)), c]
+    return [h if project is None else T.matmul(h, T.swapaxes(project, 0, 1)), c, every]
 
 
 def _gru(gates: Any, h: Any, w: Any, bias: Any, project: Any) -> list[Any]:
     reset, update, new = _parts(gates, 3)
-    own_reset, own_update, own_new = _parts(_linear(h, w, bias), 3)
+    own = _linear(h, w, bias)
+    own_reset, own_update, own_new = _parts(own, 3)
     z = T.sigmoid(update + own_update)
     n = T.tanh(new + T.sigmoid(reset + own_reset) * own_new)
-    return [(h - n) * z + n]
+    return [(h - n) * z + n, own]
 
 
 def _plain(function: Callable[..., Any]) -> Step:
-    return lambda gates, h, w, bias, project: [function(gates + _linear(h, w, bias))]
+    def step(gates: Any, h: Any, w: Any, bias: Any, project: Any) -> list[Any]:
+        every = gates + _linear(h, w, bias)
+        return [function(every), every]
+
+    return step
 
 
 STEPS: dict[str, Step] = {
     "lstm": _lstm, "gru": _gru, "rnn_tanh": _plain(T.tanh), "rnn_relu": _plain(T.relu)
 }  # fmt: skip
-"""One step of a layer by the op's name: from gates of the input and the state to the next state."""
+"""One step of a layer by the op's name: from gates of the input and the state to the next state and its gates."""
 
 
 class _Outcome(NamedTuple):
-    """The outputs of a layer, its last states, and the states after each step of each loop."""
+    """The outputs of a layer, its last states, and the traces of each loop : states, gates."""
 
     outputs: Any
     ends: list[Any]
@@ -104,10 +110,10 @@ def _found(
         for way in range(ways):
             k = layer * ways + way
             own = weights[k * each : (k + 1) * each]
-            of_states = _layer(STEPS[name], x, [s[k] for s in several], own, has_biases, way)
-            found.append(of_states[0][::-1] if way else of_states[0])
-            traces += of_states
-            for row, trace in zip(last, of_states, strict=True):
+            mine = _layer(name, x, [s[k] for s in several], own, has_biases, way)
+            found.append(mine[0][::-1] if way else mine[0])
+            traces += mine
+            for row, trace in zip(last, mine, strict=False):
                 row.append(trace[-1])
         x = found[0] if ways == 1 else T.concatenate(found, axis=-1)
     ends = [T.stack(row, axis=0) for row in last]
@@ -133,19 +139,20 @@ def gradients(
     # Not by `known_grads`: a last state is a part of the outputs, whose cotangents add up.
     cost: Any = sum(T.sum(v * g) for v, g in zip([found.outputs, *found.ends], cotangents, strict=True))
     by_operand = grad(cost, own, disconnected="zero")
-    # The forward pass gave the states after each step, so its loops do not run again.
+    # The forward pass gave the states and the gates of each step, so its loops do not run again.
     return tuple(rebuild(by_operand, dict(zip([*own, *found.traces], [*operands, *traces], strict=True))))
 
 
-def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> list[Any]:
-    """Return the states of one layer in one direction after each step, in the order of its steps."""
+def _layer(name: str, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> list[Any]:
+    """Return the traces of one layer in one direction, in the order of its steps."""
     w_in, w, *rest = weights
     b_in, b = rest[:2] if has_biases else (None, None)
     project = rest[2 if has_biases else 0] if len(rest) > (2 if has_biases else 0) else None
     gates = _linear_rows(x, w_in, b_in)
-    gates = gates[::-1] if way else gates
-    return list(
-        scan(
-            lambda g, *s: step(g, *s, w, b, project), sequences=[gates], outputs_info=states, return_list=True
-        ).outputs
-    )
+    sequence = gates[::-1] if way else gates
+    step, of_values = STEPS[name], [None]
+    traces = scan(
+        lambda g, *s: step(g, *s, w, b, project), sequences=[sequence], outputs_info=[*states, *of_values],
+        return_list=True,
+    ).outputs  # fmt: skip
+    return [*traces, gates] if name == "gru" else list(traces)

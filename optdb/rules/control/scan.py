@@ -199,13 +199,16 @@ def _is_last(node: Apply, trace: Variable) -> bool:
 
 
 def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[Variable, Variable] | None:
-    """Return a replacement for each output of a loop that is read; None if the loop cannot be reduced."""
+    """Return a replacement for each output of a loop that is read; None if the loop cannot be reduced.
+
+    Equal values of a step are one output.
+    """
     op = node.op
     assert isinstance(op, Scan)
     body, count, first = op.graph, len(op.traced), op.states.start
     live = [k for k, wanted in enumerate(_wanted_inputs(op, tuple(read))[op.states]) if wanted]
     traced = [t and read[k] and not ends[k] for k, t in enumerate(op.traced)]
-    values = [k for k in range(count, len(node.outputs)) if read[k]]
+    values = list({body.outputs[k]: k for k in range(len(node.outputs) - 1, count - 1, -1) if read[k]}.values())[::-1]
     if not live and not values and not op.until:
         return None
     condition = body.outputs[len(body.outputs) - op.until :]
@@ -218,7 +221,10 @@ def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[
     sequences = sum(k < first for k in kept)
     slim = replace(op, graph=graph, sequences=sequences, traced=tuple(traced[k] for k in live))
     made = Apply(slim, (node.inputs[0], *(node.inputs[1 + k] for k in kept)), node.origin)
-    return {node.outputs[k]: new for k, new in zip([*live, *values], made.outputs, strict=True) if read[k]}
+    found = {node.outputs[k]: new for k, new in zip([*live, *values], made.outputs, strict=True) if read[k]}
+    of_values = {body.outputs[k]: found[node.outputs[k]] for k in values}
+    found.update((node.outputs[k], of_values[body.outputs[k]]) for k in range(count, len(node.outputs)) if read[k])
+    return found
 
 
 def _wanted(outputs: Sequence[Variable], later: Mapping[Variable, Variable]) -> set[Variable]:

@@ -18,7 +18,6 @@ from ....ops.shapes import distinct
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, pointers_of
 from ....ops.shapes.creation import Alloc
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
-from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import dim_to_tensor
 from ....ops.shapes.shape import BroadcastTo
 from ...contract import relaxes
@@ -26,6 +25,7 @@ from ...patterns import Users, same_value
 from ...rule import Rule, node_rule
 from ..facts import Node, Value, constant_int, is_integer, number_of, producer
 from . import slicing
+from .covering import COVERED, fits
 from .slicing import counts_through, is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -216,46 +216,6 @@ def write_of_write(node: Node, users: Users) -> Value | None:
     return node.op(write.inputs[0], *node.inputs[1:])
 
 
-def writes_of_all(node: Node, users: Users) -> Value | None:
-    """Rewrite writes to both parts of a cut axis to a join, as the derivative of a roll has them."""
-    x = node.inputs[0]
-    write = producer(x, IncSubtensor)
-    if write is None or len(users(x)) > 1 or x.dtype == "bool":
-        return None
-    mine, other = _half(node), _half(write)
-    if mine is None or other is None or mine[:2] != (other[0], not other[1]) or not same_value(mine[2], other[2]):
-        return None
-    first, second = (node, write) if mine[1] else (write, node)
-    whole, join = write.inputs[0], Join(mine[0])
-    if not _fits(first, whole) or not _fits(second, whole):
-        return None
-    if not (node.op.set or write.op.set):
-        return add(whole, join(first.inputs[1], second.inputs[1]))
-    return join(_written(first, whole), _written(second, whole))
-
-
-def _half(write: Node) -> tuple[int, bool, Variable] | None:
-    """Return the axis that a write cuts, whether it writes before the cut, and the cut; None for other parts."""
-    *before, cut = entries(write.op.spec, positions(write)) or [None]
-    if not isinstance(cut, slice) or cut.step is not None or not all(map(is_whole, before)):
-        return None
-    if (cut.start is None) == (cut.stop is None):
-        return None
-    return len(before), cut.start is None, cut.stop if cut.start is None else cut.start
-
-
-def _fits(write: Node, whole: Variable) -> bool:
-    """Whether the value of a write is as long as the part of the whole, and of its dtype."""
-    value = write.inputs[1]
-    return value.dtype == whole.dtype and same_shape(value, Subtensor(write.op.spec)(whole, *positions(write)))
-
-
-def _written(write: Node, whole: Variable) -> Value:
-    """Return what a part is after a write."""
-    value = write.inputs[1]
-    return value if write.op.set else add(Subtensor(write.op.spec)(whole, *positions(write)), value)
-
-
 def inc_of_set(node: Node, users: Users) -> Value | None:
     """Write a sum to a part that is set and then added to, if nothing reads the array between."""
     write = _earlier_write(node)
@@ -294,7 +254,7 @@ def inc_of_neighbours(node: Node, users: Users) -> Value | None:
     What all parts share is written once, as a sum in the order of the additions.  The positions at the ends follow.
     """
     chain = _additions(node, users, are_neighbours)
-    shifts = [shift for write in chain if (shift := _shift(write)) is not None and _fits(write, chain[0].inputs[0])]
+    shifts = [shift for write in chain if (shift := _shift(write)) is not None and fits(write, chain[0].inputs[0])]
     if len(chain) < 2 or len(shifts) < len(chain) or shifts[0] is None:
         return None
     axis = shifts[0][0]
@@ -475,9 +435,7 @@ WRITING: list[Rule] = [
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES, uses=True,
               contract=relaxes("errors"),
               formula="set_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], z)"),
-    node_rule("local_writes_of_all", IncSubtensor, writes_of_all, having=IncSubtensor, uses=True,
-              contract=relaxes("errors"),
-              formula="inc_subtensor(inc_subtensor(x[:k], y)[k:], z) -> x + join(y, z)"),
+    COVERED,
     node_rule("local_inc_of_set_same_indices", WRITES, inc_of_set, having=WRITES, uses=True,
               contract=relaxes("signed zero", "errors"),
               formula="inc_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], y + z)"),

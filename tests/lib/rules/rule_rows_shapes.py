@@ -181,6 +181,11 @@ WRITING = [
         put(add_part(M, N[:, 1:], slice(None), slice(1, None)), N[:, :1], slice(None), slice(None, 1)),
         Join(1)(N[:, :1], M[:, 1:] + N[:, 1:]),
     ),
+    (
+        "local_writes_of_all",
+        add_part(add_part(add_part(M, N[1:2], slice(1, 2)), N[2:], slice(2, None)), N[:1], slice(0, 1)),
+        M + Join(0)(N[:1], N[1:2], N[2:]),
+    ),
     ("local_inc_of_set_same_indices", add_part(put(A, x, n), y, n), put(A, x + y, n)),
     ("local_inc_of_set_same_indices", add_part(put(A, 0.0, n), y, n), put(A, y, n)),
     (

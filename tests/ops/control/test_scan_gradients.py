@@ -21,6 +21,18 @@ CASES = {
         lambda x, h, w, u: ag.scan(lambda x, h: T.tanh(x @ w + h @ u), x, h)[0],
         [uniform(4, 3), uniform(2), uniform(3, 2), uniform(2, 2)],
     ),
+    "products that are kept": (
+        lambda x, h, w: ag.scan(lambda x, h: T.sin(x + h @ w - 1.0), x, h)[0][-1],
+        [uniform(3, 2), uniform(2), uniform(2, 2) * np.eye(2)],
+    ),
+    "a product that is a value": (
+        lambda x, h, w: T.sum(T.sin(ag.scan(lambda x, h: [T.tanh(h @ w + x), T.exp(h @ w)], x, [h, None])[0][1])),
+        [uniform(3, 2), uniform(2), uniform(2, 2)],
+    ),
+    "products of more and more rows": (
+        lambda x: ag.scan(lambda i, s: s + T.sum(T.tanh(x[:i] @ x[:i].T)), T.constant([1, 3, 2]), T.constant(0.0))[0],
+        [uniform(3, 2)],
+    ),
     "the last of it": (
         lambda x, h: ag.scan(lambda x, h: T.sin(x * h), x, h)[0][-1], [uniform(4, 3), uniform(3)],
     ),
