@@ -226,7 +226,8 @@ def _keeping(node: Apply, parts: Mapping[int, Any]) -> tuple[Apply, dict[int, in
     whole = [k for k, traced in enumerate(op.traced) if not traced and k not in parts]
     products = _products(node)
     given = {v: k for k, v in enumerate(body.outputs) if k >= len(states)}
-    given.update((v, k) for k, (v, s) in enumerate(zip(body.outputs, states, strict=False)) if op.traced[k] and v.type == s.type)
+    traces = [k for k, s in enumerate(states) if op.traced[k] and body.outputs[k].type == s.type]
+    given.update((body.outputs[k], k) for k in traces)
     more = [v for v in products if v not in given]
     added = [*values, *(states[k] for k in whole), *more]
     forward = node.with_op(_with_values(op, added)) if added else node

@@ -197,7 +197,7 @@ def test_the_gradient_keeps_products_of_long_rows():
     """The backward loop reads the sum that holds the product; short products are computed again."""
     for size, inside in ((64, 1), (4, 2)):
         h, w = T.tensor("h", "float64", (size,)), T.tensor("w", "float64", (size, size))
-        loss = ag.scan(lambda h: T.sin(h @ w + 1.0), outputs_info=h, n_steps=5)[0][-1].sum()
+        loss = ag.scan(lambda h, w: T.sin(h @ w + 1.0), None, h, [w], n_steps=5)[0][-1].sum()
         graph = ag.FunctionGraph([h, w], ag.grad(loss, [h, w]))
         *_, backward = bodies(ag.rewrite(graph, "fast_run -scan_pushout"))
         assert sum("dot" in str(node.op) for node in backward.order) == inside
