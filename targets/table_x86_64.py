@@ -66,7 +66,7 @@ ELEMENTWISE: dict[str, tuple[int, int]] = {
     "mod": (4399, 5865),
     "mul": (16, 32),
     "neg": (7, 14),
-    "normal_tails": (457, 1652),
+    "normal_tails": (503, 1674),
     "nextafter": (260, 563),
     "pow": (1327, 3392),
     "rad2deg": (14, 41),

@@ -32,6 +32,7 @@ from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.assumed import AssumeEqual
+from ..ops.lowered.convolution_pair import ConvolutionPair
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.fused_product import FusedProduct
 from ..ops.lowered.region import Region
@@ -374,8 +375,9 @@ def _in_vectors(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
 
 def _is_tiled(op: Op) -> bool:
     """Whether tiles of the current target multiply the operands of an op."""
-    format = getattr(op.product if isinstance(op, FusedProduct) else op, "tiled_format", "")
-    return has_tiles(current(), format)
+    if isinstance(op, (FusedProduct, ConvolutionPair)):
+        return _is_tiled(op.product if isinstance(op, FusedProduct) else op.first)
+    return has_tiles(current(), getattr(op, "tiled_format", ""))
 
 
 def _rounds(node: Apply, form: Any) -> bool:

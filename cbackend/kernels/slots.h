@@ -263,4 +263,9 @@
 #else
 #define WORD_CONVOLUTION_SLOT
 #endif
-#define NARROW_SLOTS WORD_ATTENTION_SLOT WORD_CONVOLUTION_SLOT
+#if (!defined(AG_CHOSEN) || defined(AG_CALLS_WORD_PAIR))
+#define WORD_PAIR_SLOT .word_pair = convolve_word_pair,
+#else
+#define WORD_PAIR_SLOT
+#endif
+#define NARROW_SLOTS WORD_ATTENTION_SLOT WORD_CONVOLUTION_SLOT WORD_PAIR_SLOT

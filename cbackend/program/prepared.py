@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ...graph import Apply, Constant, Op, Variable
@@ -114,14 +114,18 @@ class Clipped:
 
     def run(self, p: Planner, out: Variable) -> None:
         """Plan the call, which computes `out`."""
+        call, y = self.complete(p, partial(p.result, out))
+        call.run(p, y)
+
+    def complete(self, p: Planner, result: Callable[[Lengths], Array]) -> tuple[Prepared, Array]:
+        """Return the call with what it adds and rounds, and its `y`; `result` makes the array of the result."""
         call = self.prepare(p)
         if self.added is not None:
             call = replace(call, fields={**call.fields, "added": p.packed(p.arrays[self.added])})
         if not self.rounded:
-            run_into(p, call, out)
-            return
+            return call, result(call.lengths)
         room = p.fresh(call.dtype, call.lengths)
-        replace(call, fields={**call.fields, "rounded": p.result(out, call.lengths)}).run(p, room)
+        return replace(call, fields={**call.fields, "rounded": result(call.lengths)}), room
 
 
 def clipped(node: Apply) -> Clipped | None:

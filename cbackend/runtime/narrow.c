@@ -3,7 +3,7 @@
 #include "../abi/runtime.h"
 #include "../kernels/products/arithmetic.c"
 #include "../kernels/products/tile.c"
-#include "../kernels/convolutions/words.c"
+#include "../kernels/convolutions/word_pairs.c"
 #include "../kernels/attention/words.c"
 #include "../kernels/slots.h"
 

@@ -84,7 +84,7 @@ typedef struct ag_tiled_convolution {
     ag_after after;   /* as for a convolution */
 } ag_tiled_convolution;
 
-/* A convolution and one by a kernel for each channel that reads y of the first, which is a buffer. */
+/* The same of bfloat16 numbers, the first one by tiles and rounded. */
 typedef struct ag_convolution_pair {
     const struct ag_convolution *first;
     const struct ag_convolution *second;

@@ -370,41 +370,47 @@ static void sum_panel(const direct *work, strip *part, i64 panel)
 }
 
 #ifdef OF_PAIRS
-static void sum_strip_by_tiles(const direct *, const strip *, i64, i64, i64);
+static void sum_strip_by_tiles(const direct *, const strip *, i64, i64);
 #else
-INLINE void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 group, i64 number)
+INLINE void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 number)
 {
-    (void)work, (void)part, (void)image, (void)group, (void)number;
+    (void)work, (void)part, (void)image, (void)number;
 }
 #endif
 
-/* One strip of a panel. */
-static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
+/* Rows [row, end) of a panel of an image; taps: room. */
+static strip strip_of_panel(const direct *work, i64 image, i64 panel, i64 row, i64 end, i64 *taps)
 {
     const ag_convolution *of = work->of;
     const i64 each = work->panels / of->groups, group = panel / each, own_blocks = of->blocks / of->groups;
     const i64 within = panel % each, first = begin_of(own_blocks, each, within);
     const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
-    const i64 positions = of->kernel[0] * of->kernel[1];
-    i64 taps[MOST_TAPS];
-    strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block, .taps = find_taps(of, taps)};
-    part.end = at_most(part.row + work->height, work->rows);
+    strip part = {.of = of, .row = row, .end = end, .width = blocks * of->out_block, .taps = find_taps(of, taps)};
+    part.group = group, part.block = block, part.step = work->total * of->out_block;
     part.x = (const REAL *)of->x + image * of->x_strides[0] + group * parts(of->channels, of->block) * of->x_strides[1];
-    part.w = (const REAL *)of->w + block * of->out_block * stored_channels(of) * positions;
+    part.w = (const REAL *)of->w + block * of->out_block * stored_channels(of) * of->kernel[0] * of->kernel[1];
     part.bias = (const REAL *)of->bias + block * of->out_block;
-    part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
-    part.step = work->total * of->out_block;
+    part.y = (REAL *)of->y + (image * of->blocks + block) * part.step;
     find_halves(work, &part, (image * of->blocks + block) * part.step);
-    const i64 from = part.row * work->columns, to = at_most(part.end * work->columns, work->total);
-    i64 slot = 0;
+    return part;
+}
+
+/* One strip of a panel. */
+static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
+{
+    const ag_convolution *of = work->of;
+    const i64 row = number * work->height;
+    i64 taps[MOST_TAPS], slot = 0;
+    strip part = strip_of_panel(work, image, panel, row, at_most(row + work->height, work->rows), taps);
+    const i64 from = row * work->columns, to = at_most(part.end * work->columns, work->total);
     REAL *room = 0;
     if (work->slots) {
         slot = claim_slot(&work->slots->free), room = work->slots->y + slot * work->slots->numbers;
         part.step = (to - from) * of->out_block, part.y = room - from * of->out_block;
     }
-    if (work->tiles) sum_strip_by_tiles(work, &part, image, group, number);
+    if (work->tiles) sum_strip_by_tiles(work, &part, image, number);
     else sum_panel(work, &part, panel);
-    follow_strip(&work->after, image, block, blocks, from, to, room);
+    follow_strip(&work->after, image, part.block, part.width / of->out_block, from, to, room);
     if (work->slots) __atomic_fetch_or(&work->slots->free, 1ull << slot, __ATOMIC_RELEASE);
 }
 

@@ -70,6 +70,7 @@ typedef struct strip {
     half *rounded;         /* ... and where these are stored as bfloat16 */
     i64 step, halves_step; /* from a block of y to the next; of added and rounded */
     i64 row, end, width;   /* width: of the panel */
+    i64 group, block;      /* block: of y, the panel's first one */
     i64 begin;             /* the panel's first output behind y, bias; w begins with it */
     i64 left, right;       /* of a listed group: its outputs, from the first block on */
     const i64 *offsets;    /* of a listed group: where its channels lie */

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....graph import Apply, Variable
 from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.blocked import BlockedConvolution
@@ -22,6 +24,7 @@ from .spec import (
     KERNEL_GRADIENT,
     TILED_CONVOLUTION,
     WORD_CONVOLUTION,
+    WORD_PAIR,
     Kind,
     Size,
 )
@@ -39,17 +42,20 @@ def plan_pair(p: Planner, node: Apply) -> None:
     if not (first and second and first.takes and second.takes and _is_direct(first.made)):
         p.expand(node, node.op.expand(node.inputs))
         return
-    call = first.prepare(p)
-    room = p.arrays[amid] = p.fresh(amid.dtype, call.lengths)
-    then = second.prepare(p)
-    result = p.result(node.out, then.lengths)
+    call, room = first.complete(p, partial(p.fresh, amid.dtype))
+    p.arrays[amid] = call.fields.get("rounded", room)
+    then, result = second.complete(p, partial(p.result, node.out))
     spec = CONVOLUTION_POOL if isinstance(second.made.op, BlockedPool) else CONVOLUTION_PAIR
+    spec = WORD_PAIR if call.spec is WORD_CONVOLUTION else spec
     p.run(spec, call.dtype, first=call.inside(room), second=then.inside(result))
 
 
 def _is_direct(node: Apply) -> bool:
-    """Whether a convolution reads weights that are packed ahead, without tiles."""
-    return isinstance(node.op, BlockedConvolution) and bool(node.op.weights) and not node.op.tile
+    """Whether a convolution reads weights that are packed ahead, and needs no Winograd tiles."""
+    op = node.op
+    if isinstance(op, BfloatConvolution):
+        return True
+    return isinstance(op, BlockedConvolution) and bool(op.weights) and not op.tile
 
 
 def has_call(node: Apply) -> bool:

@@ -175,6 +175,11 @@ CONVOLUTION_PAIR = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
+WORD_PAIR = replace(
+    CONVOLUTION_PAIR, name="word_pair", about="The same of bfloat16 numbers, the first one by tiles and rounded.",
+    table=NARROW, function="convolve_word_pair", only="", struct=CONVOLUTION_PAIR.c_struct, fails=("MEMORY",),
+)  # fmt: skip
+
 CONVOLUTION_POOL = KernelSpec(
     "convolution_pool",
     "A convolution and a pool that reads y of it, which is a buffer.",
@@ -210,6 +215,6 @@ KERNEL_GRADIENT = KernelSpec(
 )
 
 SPECS = (
-    WINDOW_PRODUCT, WORD_CONVOLUTION, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL,
-    KERNEL_GRADIENT,
+    WINDOW_PRODUCT, WORD_CONVOLUTION, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, WORD_PAIR,
+    CONVOLUTION_POOL, KERNEL_GRADIENT,
 )  # fmt: skip

@@ -19,10 +19,10 @@
 
 enum { STAGE_BYTES = 1 << 18 }; /* of the copy of x for a strip */
 
-/* The copy of x for a strip, and room for the sums of a tile. */
+/* The copy of x for a strip, and rooms for the sums of tiles. */
 typedef struct stage {
     char *numbers;
-    REAL *sums;
+    REAL *sums;               /* two rooms */
     i64 image, group, number; /* of the strip that it holds; image -1: none */
     i32 is_finite;            /* where blocks hold several groups: all numbers are */
 } stage;
@@ -43,19 +43,29 @@ typedef struct tiled {
 /* Copy the words of the channels at one position. */
 INLINE void copy_words(const ag_convolution *of, const REAL *x, i64 words, i64 chunk, char *to)
 {
-    typedef struct half_row {
-        i32 words[CHUNK / 2];
-    } __attribute__((may_alias)) half_row;
-    if (of->block == CHUNK / 2 && words >= chunk) {
-        *(half_row *)to = *(const half_row *)x;
-        if (chunk == CHUNK) *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)(x + of->x_strides[1]);
-        return;
-    }
     for (i64 w = 0; w < chunk; w += of->block, x += of->x_strides[1]) {
         const i64 count = at_most(of->block, at_least(words - w, 0));
         __builtin_memcpy(to + 4 * w, x, (unsigned long)count * 4);
         __builtin_memset(to + 4 * (w + count), 0, (unsigned long)(of->block - count) * 4);
     }
+}
+
+/* The words of half a chunk, of which there may be fewer. */
+typedef i32 half_row __attribute__((vector_size(CHUNK_BYTES / 2), aligned(4), may_alias));
+
+/* Copy `count` positions of blocks of half a chunk. */
+static void copy_half_rows(const ag_convolution *of, const REAL *x, i64 step, i64 count, i64 words, i64 chunk, char *to)
+{
+    const half_row places = {0, 1, 2, 3, 4, 5, 6, 7}, kept = places < (i32)words,
+                   others = places < (i32)words - CHUNK / 2;
+    const REAL *y = words > CHUNK / 2 ? x + of->x_strides[1] : x;
+    if (chunk < CHUNK)
+        for (i64 c = 0; c < count; c++, x += step) ((half_row *)to)[c] = *(const half_row *)x & kept;
+    else
+        for (i64 c = 0; c < count; c++, x += step, y += step, to += CHUNK_BYTES) {
+            *(half_row *)to = *(const half_row *)x & kept;
+            *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)y & others;
+        }
 }
 
 /* The strip that is copied. */
@@ -78,8 +88,10 @@ static void copy_row(const stage_source *from, i64 chunk, i64 row, i64 start, ch
     cells_within(start, columns->stride, columns->length, count, &first, &end);
     __builtin_memset(to, 0, (unsigned long)(first * tiles->step));
     x += first * step;
-    for (i64 c = first; c < end; c++, x += step)
-        copy_words(of, x, at_most(tiles->chunk, of->channels - depth), tiles->chunk, to + c * tiles->step);
+    const i64 words = at_most(tiles->chunk, of->channels - depth);
+    if (of->block == CHUNK / 2) copy_half_rows(of, x, step, end - first, words, tiles->chunk, to + first * tiles->step);
+    else
+        for (i64 c = first; c < end; c++, x += step) copy_words(of, x, words, tiles->chunk, to + c * tiles->step);
     __builtin_memset(to + end * tiles->step, 0, (unsigned long)((count - end) * tiles->step));
 }
 
@@ -140,10 +152,61 @@ static void find_chunks(const tiled *tiles)
                                                : place_in_planes(planes, i, j, tiles->step));
 }
 
+#ifdef STORES_TWO
+/* Round `columns` adjacent columns of one vector of outputs; see round_columns. */
+INLINE void round_some(const int columns, const ag_convolution *of, const REAL *from, i64 width, const half *added,
+                       half *to, i32 is_flushed)
+{
+    vector sums[TILE_COLUMNS];
+    i32 by_bits = 0;
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) sums[p] = *(const unaligned *)(from + p * width);
+    if (added)
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p] += widened_halves(added + p * LANES);
+    if (of->low) {
+        const vector low = *(const REAL *)of->low - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p] = greater(low, sums[p]);
+    }
+    if (of->high) {
+        const vector high = *(const REAL *)of->high - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p] = lesser(high, sums[p]);
+    }
+    if (is_flushed)
+#pragma GCC unroll 4
+        for (int p = 0; p < columns; p += 2) by_bits |= has_nan(sums[p], sums[p + 1]);
+    else
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) by_bits |= awkward(sums[p]);
+    if (__builtin_expect(by_bits, 0))
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) store_halves(to + p * LANES, nearest_halves(sums[p]));
+    else
+#pragma GCC unroll 4
+        for (int p = 0; p < columns; p += 2) store_nearest_two(to + p * LANES, sums[p], sums[p + 1]);
+}
+
+/* Finish and round an even number of columns, of blocks of one vector; return how many.  is_flushed: no number is
+   subnormal. */
+static __attribute__((noinline)) i64 round_columns(const ag_convolution *of, const REAL *from, i64 width, i64 count,
+                                                   const half *added, half *to, i32 is_flushed)
+{
+    i64 c = 0;
+    for (; c + TILE_COLUMNS <= count; c += TILE_COLUMNS)
+        round_some(TILE_COLUMNS, of, from + c * width, width, added ? added + c * LANES : 0, to + c * LANES,
+                   is_flushed);
+    for (; c + 2 <= count; c += 2)
+        round_some(2, of, from + c * width, width, added ? added + c * LANES : 0, to + c * LANES, is_flushed);
+    return c;
+}
+#endif
+
 /* Finish `count` columns of a row of y, whose sums are rows of `width` numbers.  at: see finish_tile; y, block_step: of the
-   first column. */
+   first column; is_flushed: see round_columns. */
 KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from, i64 width, i64 count, REAL *y,
-                      i64 block_step)
+                      i64 block_step, i32 is_flushed)
 {
     const half *added = at->added;
     half *rounded = at->rounded;
@@ -156,6 +219,9 @@ KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from
             if (rounded) rounded += at->halves_step;
         }
         i64 c = 0;
+#ifdef STORES_TWO
+        if (rounded && block == LANES) c = round_columns(of, from, width, count, added, rounded, is_flushed);
+#endif
         for (; c + TILE_COLUMNS <= count; c += TILE_COLUMNS) {
 #pragma GCC unroll 8
             for (int p = 0; p < TILE_COLUMNS; p++) sums[p][0] = *(const unaligned *)(from + (c + p) * width);
@@ -168,21 +234,33 @@ KERNEL finish_columns(const ag_convolution *of, tile_place *at, const REAL *from
             finish_tile(1, 1, AG_DENSE, of, at, sums, y + c * block + lane, block_step, block);
         }
     }
+    (void)is_flushed;
+}
+
+/* Whether a bound is missing, or no number below 2^-126 but zero. */
+static i32 is_normal(const void *bound)
+{
+    const i32 bits = bound ? *(const number_bits *)bound & 0x7fffffff : 0;
+    return !bits || bits >= 0x800000;
 }
 
 /* Store the sums of positions [from, to) of a strip, counted along the columns of the copy. */
-static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums)
+static void store_positions(const tiled *tiles, const strip *part, i64 from, i64 to, const REAL *sums, i32 is_flushed)
 {
     const ag_convolution *of = part->of;
     const i64 wide = tiles->wide, columns = tiles->planes.columns.count;
-    for (i64 k = from, count; k < to; k += count, sums += count * part->width) {
-        const i64 row = part->row + k / wide, column = k % wide, place = (row * columns + column) * of->out_block;
-        count = at_most(to - k, (column < columns ? columns : wide) - column);
-        if (column >= columns) continue;
+    const i64 past = wide - columns; /* positions between two rows */
+    i64 row = part->row, column = from;
+    if (past) row += from / wide, column = from % wide;
+    for (i64 k = from, count; k < to; k += count, column += count, sums += count * part->width) {
+        if (past && column == wide) column = 0, row++;
+        const i64 place = (row * columns + column) * of->out_block;
+        count = past ? at_most(to - k, (column < columns ? columns : wide) - column) : to - k;
+        if (past && column >= columns) continue;
         tile_place at = {.halves_step = part->halves_step, .is_last = 1};
         at.added = part->added ? part->added + place : 0;
         at.rounded = part->rounded ? part->rounded + place : 0;
-        finish_columns(of, &at, sums, part->width, count, part->y + place, part->step);
+        finish_columns(of, &at, sums, part->width, count, part->y + place, part->step, is_flushed);
     }
 }
 
@@ -195,7 +273,8 @@ static const char *next_weights(const tiled *tiles, const strip *part, const sta
     return is_last || !(is_first || bytes * tiles->work->panels > NEAR) ? 0 : (const char *)part->w + bytes;
 }
 
-/* All outputs of a panel at the positions of a strip. */
+/* All outputs of a panel at the positions of a strip, 32 positions at a time.  Two rooms for their sums take turns: some
+   are stored while tiles compute the next ones. */
 static void multiply_stage(const tiled *tiles, const strip *part, const stage *from)
 {
     const i64 all = (part->end - part->row - 1) * tiles->wide + tiles->planes.columns.count;
@@ -210,29 +289,34 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
         .word = 4 * part->width,
         .vectors = part->width / CHUNK,
         .from = (const char *)part->bias,
-        .to = {(char *)from->sums, (char *)(from->sums + CHUNK * part->width)},
         .to_row = 4 * part->width,
     };
     const i32 plain = !may_use_unit() || (tiles->mixed && !from->is_finite);
+    const i32 is_flushed = !plain && !part->added && is_normal(whole->low) && is_normal(whole->high); /* as tiles do */
     const i64 bytes = of.words * of.word, blocks = parts(all, MOST_TILED_ROWS);
     const char *const next = next_weights(tiles, part, from, bytes);
+    const i64 each = MOST_TILED_ROWS * part->width; /* numbers of a room */
+    const REAL *last = from->sums;
     for (i64 k = 0; k < all; k += MOST_TILED_ROWS) {
         const i64 rows = at_most(MOST_TILED_ROWS, all - k);
         of.x[0] = from->numbers + k * of.row, of.x[1] = of.x[0] + CHUNK * of.row;
         if (rows != of.rows && !plain) configure_pairs(rows, of.chunk);
         of.rows = rows;
         if (next) look_ahead_of_pairs(&of, next, bytes, k / MOST_TILED_ROWS, blocks);
+        of.to[0] = (char *)(from->sums + k / MOST_TILED_ROWS % 2 * each), of.to[1] = of.to[0] + CHUNK * of.to_row;
         if (plain) multiply_pairs_by_vectors(&of);
         else multiply_pairs_by_tiles(&of);
-        store_positions(tiles, part, k, k + rows, from->sums);
+        if (k) store_positions(tiles, part, k - MOST_TILED_ROWS, k, last, is_flushed);
+        last = (const REAL *)of.to[0];
     }
+    store_positions(tiles, part, (blocks - 1) * MOST_TILED_ROWS, all, last, is_flushed);
     if (!plain) RELEASE_TILES();
 }
 
-static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 group, i64 number)
+static void sum_strip_by_tiles(const direct *work, const strip *part, i64 image, i64 number)
 {
     tiled *tiles = work->tiles;
-    const i64 slot = claim_slot(&tiles->free);
+    const i64 slot = claim_slot(&tiles->free), group = part->group;
     stage *own = tiles->stages + slot;
     if (own->image != image || own->group != group || own->number != number) {
         fill_stage(tiles, part, image, own);
@@ -249,7 +333,7 @@ static phase_axis axis_of(const ag_convolution *of, i32 axis, i64 count)
 }
 
 /* Choose what a tile sums. */
-static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
+static void shape_tiles(const direct *work, const ag_convolution *given, tiled *tiles)
 {
     const ag_convolution *of = work->of;
     *tiles = (tiled){.work = work, .given = given, .is_image = of->tile_words == AG_IMAGE_WORDS};
@@ -270,18 +354,25 @@ static void shape_tiles(direct *work, const ag_convolution *given, tiled *tiles)
     find_planes(planes, planes->rows.count + overhang(&planes->rows));
 }
 
-/* Choose rows of strips; allocate copies for all threads.  Return whether there was memory. */
-static i32 prepare_tiles(direct *work, tiled *tiles)
+/* Strips of rows whose copies stay in the cache, and keep all threads busy. */
+static i64 count_strips(const direct *work, const tiled *tiles)
 {
     const ag_convolution *of = work->of;
     const i64 threads = at_most(work->rt->threads, SLOTS);
     const i64 least = threads > 1 ? parts(4 * threads, of->images * work->panels) : 1;
+    return at_least(least, parts(tiles->planes.chunks * tiles->planes.each, STAGE_BYTES));
+}
+
+/* Allocate copies of strips of `height` rows for all threads.  Return whether there was memory. */
+static i32 prepare_tiles(direct *work, tiled *tiles, i64 height)
+{
+    const ag_convolution *of = work->of;
+    const i64 threads = at_most(work->rt->threads, SLOTS);
     phases *planes = &tiles->planes;
-    const i64 strips = at_least(least, parts(planes->chunks * planes->each, STAGE_BYTES));
-    work->height = planes->rows.count = parts(work->rows, at_most(work->rows, strips));
+    work->height = planes->rows.count = height;
     find_planes(planes, work->height + overhang(&planes->rows));
     const i64 chunks = stored_channels(of) * of->kernel[0] * of->kernel[1] / tiles->chunk;
-    const i64 sums = MOST_TILED_ROWS * width_of(work) * 4, places = parts(chunks * 8, 64) * 64;
+    const i64 sums = 2 * MOST_TILED_ROWS * width_of(work) * 4, places = parts(chunks * 8, 64) * 64;
     const i64 bytes = parts(planes->chunks * planes->each, 64) * 64;
     char *room = work->rt->alloc(places + threads * (bytes + sums));
     if (!room) return 0;
@@ -293,20 +384,28 @@ static i32 prepare_tiles(direct *work, tiled *tiles)
     return 1;
 }
 
+/* The tiling of a convolution, except its strips; see convolve_by_tiles. */
+static void lay_out_tiles(direct *work, const ag_runtime *rt, const ag_convolution *of, const ag_convolution *given,
+                          i64 *joined, tiled *tiles)
+{
+    *work = lay_out(rt, of, joined, 0, 0);
+    work->flat = work->jumps = 0, work->rows = of->counts[0], work->columns = of->counts[1], work->by_strips = 1;
+    work->tiles = tiles;
+    shape_tiles(work, given, tiles);
+}
+
 /* of: lengths and strides of x count words; given: numbers of 16 bits.  Return 0, or MEMORY (2). */
 static i32 convolve_by_tiles(const ag_runtime *rt, const ag_convolution *of, const ag_convolution *given)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    direct work = lay_out(rt, of, joined, 0, 0);
+    tiled tiles;
+    direct work;
+    lay_out_tiles(&work, rt, of, given, joined, &tiles);
     if (is_empty(of)) {
         follow_all(rt, &of->after, &work.after);
         return 0;
     }
-    tiled tiles;
-    work.flat = work.jumps = 0, work.rows = of->counts[0], work.columns = of->counts[1], work.by_strips = 1;
-    work.tiles = &tiles;
-    shape_tiles(&work, given, &tiles);
-    if (!prepare_tiles(&work, &tiles)) return 2;
+    if (!prepare_tiles(&work, &tiles, parts(work.rows, at_most(work.rows, count_strips(&work, &tiles))))) return 2;
     run_strips(&work, products_of(&work));
     rt->release(tiles.places);
     return 0;

@@ -8,7 +8,22 @@ typedef unsigned short halves __attribute__((vector_size(VECTOR_BYTES / 2), alig
 
 INLINE pair_sums widened_halves(const half *x)
 {
+#if defined(__AVX512VBMI__) /* the load fills bytes from number 32 on with zeros */
+    typedef unsigned char bytes __attribute__((vector_size(64)));
+#define UPPER(k) 32, 32, k, k + 1
+    const bytes places = {UPPER(0),  UPPER(2),  UPPER(4),  UPPER(6),  UPPER(8),  UPPER(10), UPPER(12), UPPER(14),
+                          UPPER(16), UPPER(18), UPPER(20), UPPER(22), UPPER(24), UPPER(26), UPPER(28), UPPER(30)};
+#undef UPPER
+    pair_sums found;
+    __asm__("vmovdqu8 %1, %t0\n\tvpermb %0, %2, %0" : "=&v"(found) : "m"(*(const halves *)x), "v"(places));
+    return found;
+#elif defined(__AVX512F__) /* gcc widens two halves of a vector and joins them */
+    pairs found;
+    __asm__("vpmovzxwd %1, %0" : "=v"(found) : "m"(*(const halves *)x));
+    return (pair_sums)(found << 16);
+#else
     return (pair_sums)(__builtin_convertvector(*(const halves *)x, pairs) << 16);
+#endif
 }
 
 /* The nearest bfloat16 numbers, ties to even, as floats; a NaN stays a NaN. */
@@ -48,6 +63,22 @@ INLINE __attribute__((unused)) void store_nearest(half *to, pair_sums x)
     halves found;
     __asm__("vcvtneps2bf16 %1, %0" : "=v"(found) : "v"(x));
     *(halves *)to = found;
+}
+
+/* Two vectors at once: any is NaN; store them behind each other. */
+#define STORES_TWO 1
+INLINE __attribute__((unused)) i32 has_nan(pair_sums x, pair_sums y)
+{
+    unsigned short found;
+    __asm__("vcmpunordps %2, %1, %0" : "=k"(found) : "v"(x), "v"(y));
+    return found;
+}
+INLINE __attribute__((unused)) void store_nearest_two(half *to, pair_sums x, pair_sums y)
+{
+    typedef unsigned short both __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
+    both found;
+    __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(found) : "v"(x), "v"(y));
+    *(both *)to = found;
 }
 #else
 INLINE __attribute__((unused)) i32 awkward(pair_sums x)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 
 from ....graph import Apply, Constant, Op, Variable
+from ....ops.lowered.bfloat_convolution import BfloatConvolution
 from ....ops.lowered.blocked import BlockedConvolution
 from ....ops.lowered.blocked_pool import BlockedPool
-from ....ops.lowered.convolution_pair import ConvolutionPair, bounds_of
+from ....ops.lowered.convolution_pair import ConvolutionPair, Ending, bounds_of, ending_of
 from ....ops.lowered.fused_product import FusedProduct
 from ....targets.current import current
 from ...patterns import Users
@@ -21,17 +22,39 @@ from ..facts import Node, producer
 
 def paired(node: Node, users: Users) -> Variable | None:
     """Fuse a depthwise convolution, groups within blocks or a pool with the convolution that it alone reads."""
-    first = producer(node.inputs[0], BlockedConvolution, FusedProduct)
-    second = None if first is None else _convolution(node)
-    if first is None or second is None or not _is_own(second) or len(users(node.inputs[0])) > 1:
-        return None
-    op, size = _convolution(first), node.out.type.shape[4]
-    if not isinstance(op, BlockedConvolution) or op.own or op.tile or op.groups > 1 or op.size != size:
-        return None
-    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > current().limits.convolutions.pooled_products:
+    first = producer(node.inputs[0], BlockedConvolution, BfloatConvolution, FusedProduct)
+    if first is None or len(users(node.inputs[0])) > 1 or not (_are_words(first, node) or _are_floats(first, node)):
         return None
     inputs = (*first.inputs, *node.inputs[1:])
     return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out
+
+
+def _are_floats(first: Apply, node: Node) -> bool:
+    """Whether a convolution and its reader are a pair of float numbers."""
+    op, second = _convolution(first), _convolution(node)
+    if second is None or not _is_own(second) or not isinstance(op, BlockedConvolution):
+        return False
+    if op.own or op.tile or op.groups > 1 or op.size != node.out.type.shape[4]:
+        return False
+    few = current().limits.convolutions.pooled_products
+    return not isinstance(second, BlockedPool) or math.prod(op.weights[1:]) <= few
+
+
+def _are_words(first: Apply, node: Node) -> bool:
+    """Whether a convolution by tiles and its reader, which has a kernel for each channel, are a pair of bfloat16."""
+    (op, ending), (second, then) = _narrow(first), _narrow(node)
+    if op is None or second is None or ending is None or not ending.rounded or ending.added is not None:
+        return False
+    is_ended = then is not None or second is node.op
+    return is_ended and op.tile_words > 0 and op.groups == 1 and second.own and op.size == second.size
+
+
+def _narrow(node: Apply) -> tuple[BfloatConvolution | None, Ending | None]:
+    """Return the convolution of bfloat16 numbers of a node, and what follows it if that is part of its call."""
+    op: Op = node.op
+    ending = ending_of(op.graph) if isinstance(op, FusedProduct) else None
+    op = op.product if isinstance(op, FusedProduct) else op
+    return (op if isinstance(op, BfloatConvolution) and len(node.outputs) == 1 else None), ending
 
 
 def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
@@ -39,7 +62,7 @@ def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
     return isinstance(op, BlockedPool) or (op.own and not op.tile) or op.is_within(op.weights, True)
 
 
-def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
+def _convolution(node: Apply) -> BlockedConvolution | BlockedPool | None:
     """Return the pool, or the convolution with packed weights, of a node, if all that follows is a constant clip."""
     op: Op = node.op
     if isinstance(op, FusedProduct):
@@ -56,8 +79,8 @@ def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
 
 
 PAIRS: list[Rule] = [
-    node_rule("local_convolution_pair", (BlockedConvolution, BlockedPool, FusedProduct), paired, uses=True,
-              having=(BlockedConvolution, FusedProduct),
+    node_rule("local_convolution_pair", (BlockedConvolution, BfloatConvolution, BlockedPool, FusedProduct),
+              paired, uses=True, having=(BlockedConvolution, FusedProduct),
               formula="blocked_convolution(blocked_convolution(x, w, b), v, c) -> convolution_pair(x, w, b, v, c)"
                       "  for v a kernel a channel or a group within a block, or a blocked_pool"),
 ]  # fmt: skip
