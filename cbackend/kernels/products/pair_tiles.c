@@ -11,6 +11,7 @@
 
 /* CHUNK: words; their bytes are a line of memory. */
 enum { CHUNK = 16, CHUNK_BYTES = 4 * CHUNK, MOST_TILED_ROWS = 2 * CHUNK };
+enum { STREAM_AHEAD = 4096 }; /* prefetch distance in a stream of weights, bytes */
 
 /* Up to 32 rows of x by vectors of columns.  Lengths and steps are bytes, except `words` and `vectors`. */
 typedef struct pair_product {
@@ -23,6 +24,7 @@ typedef struct pair_product {
     i64 vectors;       /* of columns */
     const char *ahead; /* what is read next: some lines of it ... */
     i64 lines;         /* ... are prefetched with each chunk, for all vectors together */
+    i32 is_stream;     /* w is read once, in its order, by at most four vectors: its own lines are prefetched */
     const char *from;  /* what the sums begin with: rows, ... */
     i64 from_row;      /* ... so far from each other: 0 where all begin with the same */
     i64 group;         /* 0, or numbers along the sum, of 16 words, that belong to as many outputs of 16 */
@@ -128,6 +130,8 @@ INLINE void sum_tiles(const int both, const int vectors, const pair_product *of,
     for (i64 k = 0; k < chunks; k++, w += of->chunk * of->word) {
         const i64 place = of->places ? of->places[k] : k * TILE_BYTES;
         for (i64 line = 0; line < of->lines; line++, ahead += CHUNK_BYTES) __builtin_prefetch(ahead, 0, 2);
+        for (i64 line = 0; line < CHUNK * vectors && of->is_stream; line++)
+            __builtin_prefetch(w + STREAM_AHEAD + line * CHUNK_BYTES, 0, 3);
         add_tiles(both, vectors, x[0] + place, x[1] + place, of->row, w, of->word, TILE_BYTES);
     }
     if (rest) {

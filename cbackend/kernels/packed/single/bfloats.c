@@ -217,8 +217,9 @@ static void multiply_part(const packed_tile *at, const half *a, const i32 *b, i6
         multiply_pairs_by_vectors(&of);
         return;
     }
-    if (next < work->of->outputs) {
-        const i64 blocks = parts(at_most(work->strip, work->height), BF_ROWS), block = at->row / BF_ROWS % blocks;
+    const i64 blocks = parts(at_most(work->strip, work->height), BF_ROWS), block = at->row / BF_ROWS % blocks;
+    of.is_stream = blocks == 1 && at->rows <= CHUNK;
+    if (next < work->of->outputs && !of.is_stream) {
         const i32 *const ahead = own->w + next * own->words + at->part * BF_WORDS * width;
         look_ahead_of_pairs(&of, (const char *)ahead, 4 * words * width, block, blocks);
     }
