@@ -51,7 +51,7 @@ _ARITHMETIC = """\
 #ifdef __AVX512FP16__
 {inline} f16 ag_{name}_f16(f16 a, f16 b)
 {{
-    union {{ f16 u; _Float16 f; }} x = {{a}}, y = {{b}};
+    __extension__ union {{ f16 u; _Float16 f; }} x = {{a}}, y = {{b}};
     x.f = x.f {sign} y.f;
     return x.u;
 }}
