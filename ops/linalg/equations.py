@@ -281,8 +281,11 @@ def solve_discrete_are(
 def _explicit(
     what: str, given: tuple[TensorLike, ...], e: TensorLike | None, s: TensorLike | None
 ) -> tuple[list[TensorVariable], TensorVariable | None, TensorVariable | None]:
-    """Return a, b, q, r, and e and s if given, in one dtype; a and b are those of the equation without e."""
-    a, b, q, r = given
+    """Return a, b, q, r, and e and s if given, in one dtype; a and b are those of the equation without e.
+
+    Numbers and vectors are matrices of one row, as SciPy's `atleast_2d` makes them.
+    """
+    a, b, q, r, e, s = (None if x is None else T.atleast_2d(x) for x in (*given, e, s))
     operands = [square(a, what, True), finite(b, what, True), square(q, what, True), square(r, what, True)]
     further = [None if e is None else square(e, what, True), None if s is None else finite(s, what, True)]
     joint = together(what, *operands, *(x for x in further if x is not None))

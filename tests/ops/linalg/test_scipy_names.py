@@ -345,3 +345,13 @@ def test_powers_0_and_1_take_square_matrices_alone():
         with pytest.raises(ValueError, match="matrix_power: expected length 3 on axis 0, got 2"):
             f(np.ones((2, 3)))
     assert T.linalg.toeplitz(np.array([True, False])).dtype == "bool"
+
+
+def test_riccati_equations_take_numbers_and_vectors_as_scipys():
+    scipy_linalg = pytest.importorskip("scipy.linalg")
+    a, b, q = np.array([[0.5, 1.0], [0.0, 0.3]]), np.array([[0.0], [1.0]]), np.eye(2)
+    for name in ("solve_continuous_are", "solve_discrete_are"):
+        wanted = getattr(scipy_linalg, name)(a, b, q, 1)
+        np.testing.assert_allclose(getattr(T.linalg, name)(a, b, q, 1).eval(), wanted, rtol=1e-10)
+        np.testing.assert_allclose(getattr(T.linalg, name)(a, b, q, [2.0]).eval(),
+                                   getattr(scipy_linalg, name)(a, b, q, [2.0]), rtol=1e-10)  # fmt: skip
