@@ -263,7 +263,7 @@ class _Queue:
         columns = zip(*(request.values for request in batch), strict=True)
         found = [np.asarray(f) for f in self.many(*map(np.stack, columns))]
         formed = self.source.compilation.signature.formed
-        return [formed([f[k, ...].copy() for f in found]) for k in range(len(batch))]
+        return [formed([f[k, ...].copy() for f in found], request.values) for k, request in enumerate(batch)]
 
     def alone(self, request: _Request) -> None:
         try:

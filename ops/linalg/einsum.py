@@ -85,7 +85,7 @@ def einsum(subscripts: Any, *operands: Any, optimize: Any = True) -> TensorVaria
 # --- subscripts
 
 
-def _as_text(given: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+def _as_text(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Return the subscripts and the operands of a call with lists of integers.  Raises TypeError for other lists."""
     lists = [*given[1::2], *(given[-1:] if len(given) % 2 else ())]
     numbers = {n for each in lists if isinstance(each, (list, tuple)) for n in each if n is not Ellipsis}

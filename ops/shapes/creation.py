@@ -268,7 +268,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike = None)
     name = dtype_name(dtype)
     if np.dtype(name).kind in "iu" and any(b.type.kind == "f" for b in bounds):
         begin, _, gap = (with_dtype(b, "float64") for b in bounds)
-        length = T.lengths_of(arange(*bounds))[0]
+        length = T.lengths_of(arange(bounds[0], bounds[1], bounds[2]))[0]
         first, second = T.cast(begin, name), T.cast(begin + gap, name)
         return first + T.cast(Arange()(*(as_tensor(v) for v in (0, length, 1))), name) * (second - first)
     return Arange()(*(with_dtype(b, name) for b in bounds))
