@@ -68,7 +68,8 @@ class Arguments:
         return placed, {**ordered, **rest}
 
     def _described(self) -> str:
-        several = [*self.positional, *self.named] or [x if isinstance(x, str) else x.name for x in self.leaves]
+        by_name = [f"{name}=..." for name in self.named]
+        several = [*self.positional, *by_name] or [x if isinstance(x, str) else x.name for x in self.leaves]
         return f"({', '.join(several)})"
 
     def _require(self, leaf: Fixed, value: Any) -> None:

@@ -54,6 +54,16 @@ def windows(x: Any, wide: Any, odd: Any, border: Any, pooled: Any, at: Any) -> l
     ]
 
 
+def resized(x: Any, g: Any) -> list[Any]:
+    own = list(x.shape)
+    bilinear, bicubic = aten._upsample_bilinear2d_aa, aten._upsample_bicubic2d_aa
+    return [
+        *(op(x, n, align) for op in (bilinear, bicubic) for n in ([3, 9], [10, 2], own[2:]) for align in (False, True)),
+        bicubic(x, [2, 12], False, 0.4, 2.1), bilinear(x, [1, 1], False),
+        aten._upsample_bicubic2d_aa_backward(g, [3, 9], own, False), bilinear(x.double(), [3, 9], False),
+    ]  # fmt: skip
+
+
 def running(x: Any, whole: Any, truth: Any) -> list[Any]:
     return [
         *torch.cummax(x, 1), *torch.cummin(x, 0), *torch.cummax(whole, -1), *torch.cummin(truth, 1),
@@ -143,13 +153,16 @@ def operands(name: str) -> tuple[Any, ...]:
     if name == "distances":
         return draw(5, 2), draw(4, 2), draw(5, 4), draw(3, 3), draw(4, 3, 2)
     x = draw(2, 3, 5, 6)
+    if name == "resized":
+        x[0, 1, 2, 3] = float("inf")
+        return x, draw(2, 3, 3, 9)
     at = torch.nn.functional.adaptive_max_pool2d(x, (2, 3), return_indices=True)[1]
     return x, draw(2, 3, 10, 12), draw(2, 3, 7, 17), draw(2, 3, 8, 9), draw(2, 3, 2, 3), at
 
 
 @pytest.mark.parametrize(
     "ops",
-    [order, distances, windows, running, solutions, factors, distinct, combined, strided],
+    [order, distances, windows, resized, running, solutions, factors, distinct, combined, strided],
     ids=lambda f: f.__name__,
 )
 def test_values_are_those_of_pytorch(ops: Any) -> None:

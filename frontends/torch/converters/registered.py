@@ -2,9 +2,10 @@
 
 from . import attention, conditions, control, creation, division, elementwise, fourier, indexing, normalization, order
 
-from . import linalg, primitives, products, recurrent, reductions, shapes, windows  # isort: skip
+from . import linalg, primitives, products, recurrent, reductions, resampling, shapes, windows  # isort: skip
 
 __all__ = [
     "attention", "conditions", "control", "creation", "division", "elementwise", "fourier", "indexing",
-    "linalg", "normalization", "order", "primitives", "products", "recurrent", "reductions", "shapes", "windows",
+    "linalg", "normalization", "order", "primitives", "products", "recurrent", "reductions", "resampling", "shapes",
+    "windows",
 ]  # fmt: skip
