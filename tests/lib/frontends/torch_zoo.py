@@ -155,6 +155,7 @@ _TIMM = {
         "halonet26t", "ghostnetv2_100", "mixnet_s", "repvit_m0_9", "mambaout_femto",
         "ese_vovnet19b_dw", "nf_regnet_b0", "cs3darknet_s", "hgnetv2_b0",
         "legacy_seresnet18", "swiftformer_xs", "rdnet_tiny", "nextvit_small",
+        "fasternet_t0", "gcresnet33ts", "regnetz_005", "resnetblur18", "caformer_s18", "test_nfnet", "test_byobnet",
     ),
     224: (
         "vit_tiny_patch16_224", "deit_tiny_patch16_224", "mixer_s32_224", "gmlp_ti16_224", "resmlp_12_224",
@@ -164,6 +165,7 @@ _TIMM = {
         "davit_tiny", "focalnet_tiny_srf", "sequencer2d_s", "nest_tiny", "hiera_tiny_224",
         "vit_relpos_small_patch16_224", "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0",
         "tiny_vit_5m_224", "inception_next_atto", "volo_d1_224", "coat_tiny", "efficientformerv2_s0", "shvit_s1",
+        "swin_s3_tiny_224", "vitamin_small_224", "botnet26t_256",
     ),
     240: ("crossvit_tiny_240",),
 }  # fmt: skip
@@ -490,10 +492,39 @@ LONG: dict[str, tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]] = {
         {**_SMALL, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "max_relative_positions": 16},
         _words,
     ),
+    "IBert": ("Model", _SMALL, _words),
+    "Reformer": (
+        "Model",
+        {
+            **_SMALL, "attn_layers": ["local"], "attention_head_size": 8, "feed_forward_size": 64, "is_decoder": True,
+            "axial_pos_embds": False, "local_attn_chunk_length": 4, "max_position_embeddings": 64, "use_cache": False,
+        },
+        lambda: {"input_ids": _ids(2, 12)},
+    ),
+    "MiniMax": (
+        "ForCausalLM",
+        {
+            **_GROUPED, "num_local_experts": 4, "block_size": 4,
+            "layer_types": ["linear_attention", "full_attention"],
+        },
+        _words,
+    ),
+    "GLPN": (
+        "ForDepthEstimation",
+        {
+            "hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 4],
+            "decoder_hidden_size": 16,
+        },
+        _picture(64),
+    ),
+    "FocalNet": (
+        "Model", {"image_size": 32, "embed_dim": 8, "depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 32, 64]},
+        _picture(64),
+    ),
     "ConvBert": ("Model", {**_SMALL, "embedding_size": 16}, _words),
     "Esm": ("Model", {**_SMALL, "position_embedding_type": "rotary", "mask_token_id": 4}, _words),
 }
-"""Attention in windows, pooled, relative, or mixed with convolutions."""
+"""Attention in windows, pooled, relative, linear, or mixed with convolutions."""
 
 
 def _with_codes(module: torch.nn.Module, named: dict[str, Any]) -> torch.nn.Module:
