@@ -4,6 +4,7 @@
 #include "../kernels/products/arithmetic.c"
 #include "../kernels/products/tile.c"
 #include "../kernels/convolutions/word_pairs.c"
+#include "../kernels/pools/pools.c"
 #include "../kernels/attention/words.c"
 #include "../kernels/slots.h"
 

@@ -19,6 +19,9 @@ from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered
 from ..elementwise import costs
+from ..elementwise.records import from_bfloat16, to_bfloat16
+from ..elementwise.special import from_bfloat16 as widened
+from ..elementwise.special import to_bfloat16 as rounded
 from ..networks.pooling import MaxPool, SumPool
 from ..shapes.windows import Lengths, Numbers, Windowed
 from .blocked import Pads
@@ -29,7 +32,8 @@ class BlockedPool(Windowed, Lowered):
     """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
-    counts as -infinity, or as zeros in a sum.  Numbers are taken row by row.
+    counts as -infinity, or as zeros in a sum.  Numbers are taken row by row.  `halves`: x and the result are the bits
+    of bfloat16 numbers in uint16.
     """
 
     kernel: Numbers
@@ -37,6 +41,7 @@ class BlockedPool(Windowed, Lowered):
     dilation: Numbers
     padding: Pads
     sums: bool = False
+    halves: bool = False
     name = "blocked_pool"
     picture: ClassVar[Kind] = Kind.REDUCTION
     operations: ClassVar[Callable[..., Any]] = costs.moving
@@ -44,8 +49,11 @@ class BlockedPool(Windowed, Lowered):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
         (x,) = inputs
-        if x.ndim != 5 or x.dtype not in ("float32", "float64"):
-            raise TypeError(f"{self.name} takes float32 or float64 of rank 5, got {describe(x)}")
+        if self.halves and self.sums:
+            raise ValueError(f"{self.name}: sums of bfloat16 numbers are not numbers of 16 bits")
+        if x.ndim != 5 or x.dtype not in (("uint16",) if self.halves else ("float32", "float64")):
+            wanted = "uint16" if self.halves else "float32 or float64"
+            raise TypeError(f"{self.name} takes {wanted} of rank 5, got {describe(x)}")
         n, blocks, *_, size = x.type.shape
         return (x.type.with_shape((n, blocks, *self.positions(self._around(x.type.shape), self.kernel), size)),)
 
@@ -66,12 +74,16 @@ class BlockedPool(Windowed, Lowered):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         pads = ((0, 0), (0, 0), *self.padding, (0, 0))
-        return self._plain.evaluate(np.pad(values[0], pads, constant_values=0 if self.sums else -np.inf))
+        x = widened(values[0]) if self.halves else values[0]
+        (y,) = self._plain.evaluate(np.pad(x, pads, constant_values=0 if self.sums else -np.inf))
+        return (rounded(y) if self.halves else y,)
 
     def expand(self, x: Variable) -> Variable:
         """Return the same by a padded copy."""
         pads = ((0, 0), (0, 0), *self.padding, (0, 0))
-        return self._plain(T.pad(x, pads, constant_values=0.0 if self.sums else -np.inf))
+        x = from_bfloat16(x) if self.halves else x
+        found: Variable = self._plain(T.pad(x, pads, constant_values=0.0 if self.sums else -np.inf))
+        return to_bfloat16(found) if self.halves else found
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)

@@ -18,7 +18,7 @@ from ...program.planners.creation import fill_with_zeros
 from ...program.planners.windows import plan_as, steps_of, views_of_windows, window_counts
 from ...program.prepared import Followed, Prepared, run_into
 from ...program.program import Array, Call, Lengths, Program, Site, Step
-from .spec import CHANNEL_SUMS, POOLING, Kind
+from .spec import CHANNEL_SUMS, POOLING, WORD_POOLING, Kind
 
 
 def plan_pool(p: Planner, node: Apply) -> None:
@@ -123,12 +123,14 @@ def pooled(p: Planner, node: Apply, low: Array | None = None, high: Array | None
         "before": tuple(pair[0] for pair in op.padding), "counts": lengths[2:4], "x": x, "x_strides": x.strides[:4],
         "low": low, "high": high,
     }  # fmt: skip
-    return Prepared(POOLING, x.dtype, lengths, fields)
+    return Prepared(WORD_POOLING if op.halves else POOLING, "float32" if op.halves else x.dtype, lengths, fields)
 
 
 def has_size(node: Apply) -> bool:
-    """Whether the blocks of a pool have a known size."""
-    return bool(node.inputs[0].type.shape[4])
+    """Whether the blocks of a pool have a known size, an even one of bfloat16 numbers."""
+    op, size = node.op, node.inputs[0].type.shape[4]
+    assert isinstance(op, BlockedPool)
+    return bool(size) and not (op.halves and size % 2)  # type: ignore[operator]
 
 
 def lengths_of(p: Planner, node: Apply) -> Lengths:

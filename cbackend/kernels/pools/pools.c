@@ -1,9 +1,11 @@
 /* Pooling of blocks of channels: the largest number, or the sum, of every window of each channel.
 
+   OF_PAIRS: of the largest bfloat16 numbers, two of which are a REAL in strides and addresses.
+
    A window takes its numbers row by row.  Positions beyond a border are not read.  A tile is some columns of a row of y,
    held in registers; columns whose windows reach over the left or right border are computed one by one. */
 #pragma once
-#include "../convolutions/strips.c"
+#include "../convolutions/places.c"
 
 #if !COMPLEX
 enum { POOLED_COLUMNS = 8 };
@@ -17,6 +19,29 @@ typedef struct window {
 /* NumPy's maximum: NaN if either is, the first of equal numbers. */
 INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a, b); }
 
+/* Store numbers that came from `channels_at`. */
+INLINE void store_channels(REAL *y, vector numbers)
+{
+#ifdef OF_PAIRS
+    store_halves((half *)y, numbers);
+#else
+    *(unaligned *)y = numbers;
+#endif
+}
+
+INLINE void store_channel(REAL *y, i64 channel, REAL number)
+{
+#ifdef OF_PAIRS
+    const union {
+        REAL number;
+        unsigned bits;
+    } of = {number};
+    ((half *)y)[channel] = (half)(of.bits >> 16);
+#else
+    y[channel] = number;
+#endif
+}
+
 INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
 
 /* Reduce `columns` adjacent windows, the first of which begins at x. */
@@ -28,12 +53,12 @@ INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of
     const REAL *first = x + at->top * at->down + at->left * at->across;
     const vector none = (sums ? 0 : -(REAL)__builtin_inf()) - (vector){0};
 #pragma GCC unroll 8
-    for (int p = 0; p < columns; p++) all[p] = empty ? none : *(const unaligned *)(first + p * at->step);
+    for (int p = 0; p < columns; p++) all[p] = empty ? none : channels_at(first + p * at->step);
     for (i64 i = at->top; i < at->bottom; i++)
         for (i64 j = i == at->top ? at->left + 1 : at->left; j < at->right; j++) {
             const REAL *from = x + i * at->down + j * at->across;
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) all[p] = taken(sums, all[p], *(const unaligned *)(from + p * at->step));
+            for (int p = 0; p < columns; p++) all[p] = taken(sums, all[p], channels_at(from + p * at->step));
         }
     const vector low = of->low ? *(const REAL *)of->low - (vector){0} : (vector){0};
     const vector high = of->high ? *(const REAL *)of->high - (vector){0} : (vector){0};
@@ -41,7 +66,7 @@ INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of
     for (int p = 0; p < columns; p++) {
         if (of->low) all[p] = greater(low, all[p]);
         if (of->high) all[p] = lesser(high, all[p]);
-        *(unaligned *)(y + p * LANES) = all[p];
+        store_channels(y + p * BLOCK, all[p]);
     }
 }
 
@@ -74,7 +99,7 @@ static void pool_rows(const void *context, const REAL *x, REAL *y, i64 block, i6
     (void)block;
     for (; row < end; row++) {
         const i64 top = row * of->stride[0] - of->before[0];
-        REAL *to = y + row * count * LANES;
+        REAL *to = y + row * count * BLOCK;
         find_positions(of, 0, top, &at.top, &at.bottom);
         for (i64 column = 0, columns; column < count; column += columns) {
             const i64 left = column * stride - of->before[1], last = left + (POOLED_COLUMNS - 1) * stride;
@@ -83,7 +108,7 @@ static void pool_rows(const void *context, const REAL *x, REAL *y, i64 block, i6
             const i32 inside = column + POOLED_COLUMNS <= count && left >= 0 && reach < of->lengths[1];
             columns = inside ? POOLED_COLUMNS : 1;
             find_positions(of, 1, left, &at.left, &at.right);
-            (inside ? pool_8 : pool_1)(sums, of, &at, from, to + column * LANES);
+            (inside ? pool_8 : pool_1)(sums, of, &at, from, to + column * BLOCK);
         }
     }
 }
@@ -92,7 +117,7 @@ static void pool_rows(const void *context, const REAL *x, REAL *y, i64 block, i6
 static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
     const ag_pooling *of = context;
-    const i64 size = of->block;
+    const i64 size = of->block * IN_WORD; /* channels */
     i64 up, down, left, right;
     (void)block;
     for (; row < end; row++)
@@ -104,15 +129,15 @@ static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, 
             find_positions(of, 1, start, &left, &right);
             for (i64 i = up; i < down; i++)
                 for (i64 j = left; j < right; j++, begun = 1) {
-                    const REAL number = x[(top + i * of->dilation[0]) * of->x_strides[2]
-                                          + (start + j * of->dilation[1]) * of->x_strides[3] + k % size];
+                    const REAL *from = x + (top + i * of->dilation[0]) * of->x_strides[2];
+                    const REAL number = channel_at(from + (start + j * of->dilation[1]) * of->x_strides[3], k % size);
                     if (!begun) all = number;
                     else if (of->kind == AG_SUM) all += number;
                     else all = all >= number || all != all ? all : number;
                 }
             if (of->low && *(const REAL *)of->low > all) all = *(const REAL *)of->low;
             if (of->high && *(const REAL *)of->high < all) all = *(const REAL *)of->high;
-            y[row * of->counts[1] * size + k] = all;
+            store_channel(y + row * of->counts[1] * of->block, k, all);
         }
 }
 
@@ -120,7 +145,7 @@ static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, 
 static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
 {
     return (by_blocks){
-        .function = of->block == LANES ? pool_rows : pool_singly,
+        .function = of->block == BLOCK ? pool_rows : pool_singly,
         .of = of,
         .x = of->x,
         .x_strides = of->x_strides,
@@ -141,4 +166,15 @@ static void pool(const ag_runtime *rt, const ag_pooling *of)
     run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
     follow_all(rt, &of->after, &work.after);
 }
+
+#ifdef OF_PAIRS
+/* The largest bfloat16 numbers; lengths and strides of x count numbers of 16 bits. */
+static void pool_words(const ag_runtime *rt, const ag_pooling *of)
+{
+    ag_pooling words = *of;
+    words.block /= IN_WORD;
+    for (int k = 0; k < 4; k++) words.x_strides[k] /= IN_WORD;
+    pool(rt, &words);
+}
+#endif
 #endif

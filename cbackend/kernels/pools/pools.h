@@ -4,8 +4,7 @@
 
 enum { AG_LARGEST = 0, AG_SUM = 1 };
 
-/* A pool of channels in blocks: y = the largest number or the sum of what lies within x of each window.  x: images,
-   blocks, rows, columns, `block` adjacent channels; y, contiguous: the same axes. */
+/* The same of the largest bfloat16 numbers, an even number of which is a block. */
 typedef struct ag_pooling {
     i64 images;
     i64 blocks;

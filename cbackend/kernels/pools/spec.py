@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
 from math import prod
 from typing import Any
 
 from .. import (
+    NARROW,
     PRODUCTS,
     READ,
     WITH_CONVOLUTIONS,
@@ -62,6 +64,11 @@ POOLING = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
+WORD_POOLING = replace(
+    POOLING, name="word_pooling", about="The same of the largest bfloat16 numbers, an even number of which is a block.",
+    table=NARROW, function="pool_words", only="", struct=POOLING.c_struct,
+)  # fmt: skip
+
 CHANNEL_SUMS = KernelSpec(
     "channel_sums",
     "Sums of each channel, `before` channels before it and `behind` behind it.  x and y, contiguous: images, blocks, "
@@ -84,4 +91,4 @@ CHANNEL_SUMS = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
-SPECS = (POOLING, CHANNEL_SUMS)
+SPECS = (POOLING, WORD_POOLING, CHANNEL_SUMS)

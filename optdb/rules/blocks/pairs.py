@@ -51,9 +51,9 @@ def _are_words(first: Apply, node: Node) -> bool:
 
 def _narrow(node: Apply) -> tuple[BfloatConvolution | None, Ending | None]:
     """Return the convolution of bfloat16 numbers of a node, and what follows it if that is part of its call."""
-    op: Op = node.op
-    ending = ending_of(op.graph) if isinstance(op, FusedProduct) else None
-    op = op.product if isinstance(op, FusedProduct) else op
+    is_fused = isinstance(node.op, FusedProduct)
+    op = node.op.product if is_fused else node.op
+    ending = ending_of(node.op.graph) if is_fused else None
     return (op if isinstance(op, BfloatConvolution) and len(node.outputs) == 1 else None), ending
 
 

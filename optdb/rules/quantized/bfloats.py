@@ -14,6 +14,7 @@ The sum of the first form has another order, and nothing else changes.  In the o
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.attention import Attention
 from ....ops.lowered.bfloat_dot import BfloatDot
 from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_pool import BlockedPool
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
 from ....ops.shapes.indexing import Subtensor
@@ -156,6 +158,35 @@ def convolution_of_pairs(node: Node) -> Variable | None:
     return made(bits, own_constant(made.packed(w.data if op.own else kernels.data)), constant(numbers))  # type: ignore[no-any-return]
 
 
+def pool_of_rounded(node: Node, users: Users) -> Variable | None:
+    """Return the largest rounded numbers of windows, if all that reads the largest ones rounds them."""
+    rounding = producer(node.inputs[0], to_bits)
+    if rounding is None or _pooled(rounding.inputs[0], users) is None:
+        return None
+    return from_bfloat16(_rounded_bits(rounding.inputs[0], users))
+
+
+def _pooled(v: Variable, users: Users) -> Node | None:
+    """Return the pool of the largest numbers that makes a value, if nothing needs its result in float32."""
+    made = producer(v, BlockedPool)
+    if made is None or made.op.sums or made.op.halves or v.dtype != "float32":
+        return None
+    readers = [None if reader is None else reader.op for reader, _ in users(v)]
+    return made if all(op == to_bits or isinstance(op, BlockedPool) for op in readers) else None
+
+
+def _rounded_bits(v: Variable, users: Users) -> Variable:
+    """Return the bits of the nearest bfloat16 numbers of a value; those before pools and joins, where it has them."""
+    known, pool, join = own_bits_of(v), _pooled(v, users), producer(v, Join)
+    if known is not None:
+        return known
+    if pool is not None:
+        return replace(pool.op, halves=True)(_rounded_bits(pool.inputs[0], users))  # type: ignore[no-any-return]
+    if join is not None:
+        return join.op(*(_rounded_bits(i, users) for i in join.inputs))  # type: ignore[no-any-return]
+    return to_bits(v)
+
+
 def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
     """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of a block that
     holds several groups; of few channels.
@@ -214,6 +245,10 @@ ROUNDED: list[Rule] = [
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip
 PAIRS: list[Rule] = [
+    node_rule("local_bfloat16_pool", from_bfloat16, pool_of_rounded, having=to_bits, uses=True,
+              contract=relaxes("signed zero"),
+              formula="from_bfloat16(to_bfloat16(blocked_pool(x))) -> from_bfloat16(blocked_pool(to_bfloat16(x)))"
+                      "  for the largest number"),
     node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join, *VIEWS),
               contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
               formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),

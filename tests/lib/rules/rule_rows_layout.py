@@ -82,6 +82,7 @@ POINTS, stack = Convolution((1, 1), (1, 1)), T.tensor("stack", "float32", (2, 5,
 singular, WORD = T.tensor("singular", "float32", (2, 3, 4, 4)), WIDE.vector // 4
 KERNELS, EIGHTH = (T.constant(np.full((2, 3, 1, 1), v, "float32")) for v in (1 + 2**-8 + 2**-10, 1 + 2**-7))
 EVEN, words = T.constant(np.ones((2, 4, 1, 1), "float32")), T.tensor("words", "uint16", (1, 1, 3, 3, WORD))
+single_blocks = T.tensor("single_blocks", "float32", (1, 1, 3, 3, WORD))
 PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
 SEVERAL_BITS, HALF = T.tensor("bits", "uint16", (2, 3, 4)), T.constant(np.float32(0.5))
 ROOT, ROOT_OF_HALF = (T.constant(np.float32(number**0.5)) for number in (2, 0.5))
@@ -116,6 +117,7 @@ def in_pair(v):
 
 
 POOL = BlockedPool((3, 3), (2, 2), (1, 1), ((1, 1), (0, 1)))
+HALVES_POOL = replace(POOL, halves=True)
 
 
 def pooled_pair(v):
@@ -313,6 +315,10 @@ ROWS = [
     ("local_float16_operands", POINTS(singular, KERNELS), POINTS(NEAR["float16"](singular), KERNELS)),
     ("local_bfloat16_operands", T.matmul(stack, stack), T.matmul(NEAR["bfloat16"](stack), NEAR["bfloat16"](stack))),
     ("local_float16_operands", T.dot(singles, turning), T.dot(NEAR["float16"](singles), NEAR["float16"](turning))),
+    ("local_bfloat16_pool", NEAR["bfloat16"](POOL(single_blocks)),
+     from_bfloat16(HALVES_POOL(T.to_bfloat16(single_blocks)))),
+    ("local_bfloat16_pool", NEAR["bfloat16"](POOL(T.join(1, single_blocks, from_bfloat16(words)))),
+     from_bfloat16(HALVES_POOL(T.join(1, T.to_bfloat16(single_blocks), words)))),
     (
         "local_bfloat16_pairs",
         BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(from_bfloat16(words), EVEN, T.constant(BIAS[:2])),
@@ -515,6 +521,7 @@ UNCHANGED = [
     ("local_winograd", blocked()(blocks, by_three, vector)),  # so few tiles cost more than they save
     ("local_convolution_pair", packed(square)(packed(own, True)(blocks))),
     ("local_convolution_pair", POOL(POOL(blocks))),
+    ("local_bfloat16_pool", NEAR["bfloat16"](replace(POOL, sums=True)(single_blocks))),
     ("local_convolution_pair", POOL(packed(T.constant(np.ones((N, N, 3, 2))))(blocks))),  # of many products
     ("local_convolution_pair", packed(own, True)(packed(own, True)(blocks))),
     ("local_convolution_pair", packed(own, True)(T.exp(packed(square)(blocks)))),
