@@ -29,7 +29,7 @@ def paired(node: Node, users: Users) -> Variable | None:
     return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out
 
 
-def _are_floats(first: Apply, node: Node) -> bool:
+def _are_floats(first: Node, node: Node) -> bool:
     """Whether a convolution and its reader are a pair of float numbers."""
     op, second = _convolution(first), _convolution(node)
     if second is None or not _is_own(second) or not isinstance(op, BlockedConvolution):
@@ -40,7 +40,7 @@ def _are_floats(first: Apply, node: Node) -> bool:
     return not isinstance(second, BlockedPool) or math.prod(op.weights[1:]) <= few
 
 
-def _are_words(first: Apply, node: Node) -> bool:
+def _are_words(first: Node, node: Node) -> bool:
     """Whether a convolution by tiles and its reader, which has a kernel for each channel, are a pair of bfloat16."""
     (op, ending), (second, then) = _narrow(first), _narrow(node)
     if op is None or second is None or ending is None or not ending.rounded or ending.added is not None:
@@ -49,7 +49,7 @@ def _are_words(first: Apply, node: Node) -> bool:
     return is_ended and op.tile_words > 0 and op.groups == 1 and second.own and op.size == second.size
 
 
-def _narrow(node: Apply) -> tuple[BfloatConvolution | None, Ending | None]:
+def _narrow(node: Node) -> tuple[BfloatConvolution | None, Ending | None]:
     """Return the convolution of bfloat16 numbers of a node, and what follows it if that is part of its call."""
     is_fused = isinstance(node.op, FusedProduct)
     op = node.op.product if is_fused else node.op
@@ -62,7 +62,7 @@ def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
     return isinstance(op, BlockedPool) or (op.own and not op.tile) or op.is_within(op.weights, True)
 
 
-def _convolution(node: Apply) -> BlockedConvolution | BlockedPool | None:
+def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
     """Return the pool, or the convolution with packed weights, of a node, if all that follows is a constant clip."""
     op: Op = node.op
     if isinstance(op, FusedProduct):
