@@ -118,7 +118,7 @@ def test_residuals_behind_the_second_one_are_added():
 
 
 def test_what_is_no_pair_of_16_bits():
-    """What others read, groups, additions and functions before the rounding, convolutions without tiles."""
+    """Images with other readers, groups, additions and functions before the rounding, convolutions without tiles."""
     x, z = T.tensor("x", "uint16", (1, 2, 9, 8, 16)), T.tensor("z", "uint16", (1, 2, 9, 8, 16))
     own = own_case(16, 32, (3, 3), 1)
     read = T.to_bfloat16(applied(pointwise(32, 32), x))
