@@ -246,7 +246,7 @@ ROUNDED: list[Rule] = [
 ]  # fmt: skip
 PAIRS: list[Rule] = [
     node_rule("local_bfloat16_pool", from_bfloat16, pool_of_rounded, having=to_bits, uses=True,
-              contract=relaxes("signed zero"),
+              contract=relaxes("signed zero", "underflow"),
               formula="from_bfloat16(to_bfloat16(blocked_pool(x))) -> from_bfloat16(blocked_pool(to_bfloat16(x)))"
                       "  for the largest number"),
     node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join, *VIEWS),
