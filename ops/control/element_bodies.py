@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable
 from ...graph.ordering import ordered
+from ...record import record
 from ..elementwise.records import identity
 from ..lowered.assembled import Assembled
 from ..lowered.assumed import AssumeEqual, bare
@@ -46,7 +47,8 @@ def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
     return tuple(found)
 
 
-class Places(NamedTuple):
+@record
+class Places:
     """How a body runs in place: its nodes in order, and what is stored or copied on the way."""
 
     order: tuple[Apply, ...]
@@ -56,7 +58,8 @@ class Places(NamedTuple):
     """Nodes and the numbers of inputs, short vectors, that they write to a copy of."""
 
 
-class _Numbers(NamedTuple):
+@record
+class _Numbers:
     """The same by positions in a graph, which equal graphs share."""
 
     order: tuple[int, ...]
@@ -125,7 +128,8 @@ def _ordered_in_place(versions: _Versions, graph: FunctionGraph, kept: Sequence[
     return None
 
 
-class Branch(NamedTuple):
+@record
+class Branch:
     """A branch that runs in place."""
 
     places: Places

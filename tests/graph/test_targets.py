@@ -42,6 +42,8 @@ BOUNDS = {
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
     "optdb/rules/shapes/writing.py": {"MOST_ALONE"},
+    "optdb/rules/shapes/covering.py": {"MOST_PARTS"},
+    "ops/control/scan_gradient.py": {"LONG_PRODUCT"},
     "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
     "optdb/rules/search/prices.py": {"VIEW"},
     "optdb/rules/search/saturation.py": {"BETTER"},

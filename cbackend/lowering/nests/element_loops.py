@@ -324,7 +324,7 @@ class _Writer(SelectedWrites):
             wanted = [o for o, name in zip(graph.outputs, names, strict=True) if own or name is not None or o.ndim]
             needed = set(toposort(wanted, stop_at=graph.inputs))
             order = tuple(inner for inner in branch.places.order if inner in needed)
-            inside = self.graph(graph, branch.places._replace(order=order), operands)
+            inside = self.graph(graph, replace(branch.places, order=order), operands)
             self._write_chosen(own, graph, inside, values)
             pairs = zip(names, graph.outputs, strict=True)
             ends = {name: self._value(o, inside) for name, o in pairs if name is not None}
