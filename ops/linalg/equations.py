@@ -285,7 +285,8 @@ def _explicit(
 
     Numbers and vectors are matrices of one row, as SciPy's `atleast_2d` makes them.
     """
-    a, b, q, r, e, s = (None if x is None else T.atleast_2d(x) for x in (*given, e, s))
+    a, b, q, r = (T.atleast_2d(x) for x in given)
+    e, s = (None if x is None else T.atleast_2d(x) for x in (e, s))
     operands = [square(a, what, True), finite(b, what, True), square(q, what, True), square(r, what, True)]
     further = [None if e is None else square(e, what, True), None if s is None else finite(s, what, True)]
     joint = together(what, *operands, *(x for x in further if x is not None))

@@ -65,7 +65,7 @@ STEPS: dict[str, Step] = {
 
 
 class _Outcome(NamedTuple):
-    """The outputs of a layer, its last states, and the traces of each loop : states, gates."""
+    """The outputs of a layer, its last states, and the traces of each loop: states, gates."""
 
     outputs: Any
     ends: list[Any]
