@@ -72,11 +72,12 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
         return _broken(node, op, operand, values)
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         if node is not None and isinstance(op, Fused):
-            node = [inner for inner in op.over(node) if isinstance(inner.op, AdvancedSubtensor)][values[3]]
+            node = _lookup_in(op, node, values[3:])
         index, size, axis = (*values, operand)[:3]
-        whole = called(node.inputs[0]) if node else "an array"
+        known = None if node is None or isinstance(node.op, Fused) else node
+        whole = called(known.inputs[0]) if known else "an array"
         text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
-        return IndexError, text, _where(node, _indices(node))
+        return IndexError, text, _where(known or node, _indices(known))
     if outcome == Outcome.USER and op is not None:
         return ValueError, op.definition.text_of(values[0]), _where(node)  # type: ignore[attr-defined]
     if outcome == Outcome.WINDOW and node is not None:
@@ -90,6 +91,15 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _lengths_text(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
+
+
+def _lookup_in(op: Fused, node: Apply, number: Sequence[int]) -> Apply:
+    """Return the node of a group whose index failed, by its number among those that look up elements.
+
+    A loop over elements notes no number: where several look up elements, it is the group.
+    """
+    found = [inner for inner in op.over(node) if isinstance(inner.op, AdvancedSubtensor)]
+    return found[number[0]] if number else found[0] if len(found) == 1 else node
 
 
 def _inner_failure(

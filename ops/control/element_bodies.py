@@ -21,7 +21,7 @@ from ...record import record
 from ..elementwise.records import identity
 from ..lowered.assembled import Assembled
 from ..lowered.assumed import AssumeEqual, bare
-from ..lowered.fused import unmarked
+from ..lowered.fused import Fused, unmarked
 from ..lowered.pipeline import Pipeline
 from ..shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..shapes.creation import Alloc, Arange
@@ -320,14 +320,14 @@ class _Versions:
 
     def _is_computed(self, op: Op, node: Apply) -> bool:
         """Whether a node computes scalars or vectors."""
-        if isinstance(op, Pipeline):
+        if isinstance(op, (Fused, Pipeline)):
             return self._gathers(op, node)
         if isinstance(op, Assembled):
             return all(
                 is_of_vectors(inner) or (is_one_write(inner) and inner.inputs[0] not in op.graph.inputs)
                 for inner in op.graph.order
             )
-        return is_group_of_vectors(node) or is_of_vectors(node)
+        return is_of_vectors(node)
 
     def _checked(self, x: Variable, result: Variable) -> None:
         """Note an array whose lengths are checked."""
@@ -373,8 +373,8 @@ class _Versions:
         whole = self._same.get(x, x)
         return not any(whole in self._shown(i) for i in others if i.ndim) and self._write(x, node.out, node, 0)
 
-    def _gathers(self, op: Pipeline, node: Apply) -> bool:
-        """Return whether all stages compute vectors, some of elements of arrays."""
+    def _gathers(self, op: Fused | Pipeline, node: Apply) -> bool:
+        """Return whether all nodes inside compute vectors, some of elements of arrays."""
         given = dict(zip(op.graph.inputs, node.inputs, strict=True))
         return all(
             given.get(stage.inputs[0], stage.out) not in self._computed | {stage.out} if is_gather(stage)

@@ -93,7 +93,7 @@ ROWS = {
     ),
     "concatenate, scalars": (lambda: T.concatenate([s, s]), ValueError, "concatenate: s .* has no axis; T.stack"),
     # --- einsum
-    "einsum, no text": (lambda: T.einsum(x, y), TypeError, "einsum: subscripts must be text .*, got x: float64"),
+    "einsum, no text": (lambda: T.einsum(x, y), TypeError, "einsum: expected text .*, or a list of .*, got x: float64"),
     "einsum, operands": (lambda: T.einsum("ij,jk", m), ValueError, "einsum: 'ij,jk' names .* 2 operands, got 1"),
     "einsum, too many letters": (
         lambda: T.einsum("ijk", m), ValueError, r"einsum: 'ijk' names 3 axes, operand 0 is m \(",
