@@ -65,9 +65,9 @@ static void count_repeated(const ag_runtime *rt, const ag_count_repeated *of)
 #define REPEAT(TYPE, FIRST, STEP) \
     do { \
         const TYPE *const counts = of->counts; \
-        TYPE *y = of->y; \
+        TYPE value, *y = of->y; \
         for (i64 k = 0; k < of->n; k++) { \
-            TYPE value = (TYPE)(FIRST); \
+            value = (TYPE)(FIRST); \
             i64 left = counts[k]; \
             for (; left >= 8; left -= 8, y += 8, value += 8 * (STEP)) \
                 for (i64 e = 0; e < 8; e++) y[e] = value + (TYPE)e * (STEP); \
