@@ -126,32 +126,42 @@ def with_numpys_keywords(namespace: dict[str, Any], prefix: str) -> None:
     for name, function in list(namespace.items()):
         if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
             continue
-        if prefix == "nn." or prefix + name in _EXTENDED or _HINTED.intersection(_own(function)):
+        if prefix == "nn." or prefix + name in _EXTENDED or _has_axis(function):
             namespace[name] = accepting_numpys(prefix + name, function)
 
 
 def with_hints(kind: type) -> None:
     """Let the methods of a class that have an axis name it where a call uses another library's word."""
     for name, method in list(vars(kind).items()):
-        if isinstance(method, FunctionType) and _HINTED.intersection(_own(method)):
+        if isinstance(method, FunctionType) and _has_axis(method):
             hinted = accepting_numpys(f"x.{name}", method)
             hinted.__module__ = method.__module__
             setattr(kind, name, hinted)
 
 
-def _own(function: FunctionType) -> tuple[str, ...]:
-    """Return the names of the arguments of a function; none if it takes any keyword."""
+def _parameters(function: FunctionType) -> tuple[str, ...]:
+    """Return the names of the arguments of a function."""
     code = function.__code__
-    return () if code.co_flags & CO_VARKEYWORDS else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _is_open(function: FunctionType) -> bool:
+    """Whether a function takes any keyword."""
+    return bool(function.__code__.co_flags & CO_VARKEYWORDS)
+
+
+def _has_axis(function: FunctionType) -> bool:
+    """Whether a function has arguments that other libraries call by other names, and refuses those."""
+    return not _is_open(function) and not _HINTED.isdisjoint(_parameters(function))
 
 
 def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     """Return `function` with the keywords of NumPy's function `name`; itself if that has no others."""
-    own = _own(function)
+    own, is_open = _parameters(function), _is_open(function)
     names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
     options = {key: _accepted(key) for key in OPTIONS.get(name, ()) if key not in own}
     options |= UFUNC if name in UFUNCS else {}
-    if not own:
+    if not names and not options and (is_open or not own):
         return function
     known = set(own)
 
@@ -160,7 +170,7 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
         if keywords and not keywords.keys() <= known:
             keywords = without(name, options, keywords)
             arguments, keywords = placed(name, arguments, names, own, keywords)
-            if not keywords.keys() <= known:
+            if own and not is_open and not keywords.keys() <= known:
                 raise TypeError(_hint(name, keywords, own))
         return function(*arguments, **keywords)
 

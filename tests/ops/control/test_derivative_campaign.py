@@ -45,7 +45,8 @@ NOT_MAPPED = {
         "from_blocks", "blocked_pool", "channel_sums", "attention", "bfloat_dot", "bfloat_attention",
         "byte_product", "quantize_in_blocks", "mean", "fused_product", "fused", "inplace",
     },
-    "would differ": {"whole_if", "nonzero", "unique", "unique_parts", "repeated_positions", "non_max_suppression"},
+    "would differ": {"whole_if", "nonzero", "unique", "unique_parts", "repeated_positions", "joined_ranges",
+                     "non_max_suppression"},
 }  # fmt: skip
 """The ops that have no rule for many examples, by a part of the message."""
 NOT_DERIVED = {
@@ -110,7 +111,7 @@ def test_no_op_is_left_out():
     mapped = ops - names_of(NOT_TRIED) - names_of(NOT_MAPPED)
     sloped = [v for v in EVERY if has_slope(v) and result_of(v) not in names_of(NOT_DERIVED)]
     derived = {v.owner.op.name for v in sloped} - names_of(NOT_TRIED)
-    assert (len(ops), len(mapped), len(derived)) == (143, 92, 94)
+    assert (len(ops), len(mapped), len(derived)) == (144, 92, 94)
 
 
 def has_slope(output):
