@@ -17,21 +17,18 @@ from .scan_ops import Scan
 
 
 def with_numbers_outside(graph: FunctionGraph) -> FunctionGraph:
-    """Return the graph with arrays and floats of such loops' bodies as inputs of the loops.
-
-    C is then the same for all of these numbers.
-    """
+    """Return the graph with arrays and floats of the bodies of loops over elements as inputs of the loops."""
     loops = {op for op in graph.ops if isinstance(unmarked(op), Scan) and in_place_order(unmarked(op)) is not None}
     if not loops:
         return graph
 
     def visit(node: Apply) -> Sequence[Variable]:
-        return _opened(node)[0].outputs if node.op in loops else node.outputs
+        return _opened(node).outputs if node.op in loops else node.outputs
 
     return graph.rebuilt(visit)
 
 
-def _opened(node: Apply) -> tuple[Apply, list[Constant]]:
+def _opened(node: Apply) -> Apply:
     """Return a loop or a choice with the arrays and floats of its bodies as further operands."""
     op = unmarked(node.op)
     found: dict[Constant, Variable] = {}
@@ -49,7 +46,7 @@ def _opened(node: Apply) -> tuple[Apply, list[Constant]]:
     opened = Apply(new, (*node.inputs, *found), node.origin)
     for mine, old in zip(opened.outputs, node.outputs, strict=True):
         mine.name = old.name
-    return opened, list(found)
+    return opened
 
 
 def _over_own_leaves(graph: FunctionGraph) -> FunctionGraph:
@@ -68,9 +65,7 @@ def _body_opened(graph: FunctionGraph, found: dict[Constant, Variable]) -> list[
         return known.get(v, v)
 
     for node in graph.order:
-        new = node
-        if isinstance(unmarked(node.op), (Scan, Cond)):
-            new, _ = _opened(node)
+        new = _opened(node) if isinstance(unmarked(node.op), (Scan, Cond)) else node
         for i in new.inputs:
             leaf(i)
         new = new.over(known)

@@ -109,14 +109,18 @@ class NoAttribute(AttributeError):
         self.word: str = name
 
     def __str__(self) -> str:
-        name, spaces = self.word, {"T": sys.modules[PACKAGE], **{f"T.{k}": getattr(T, k) for k in _FUNCTIONS}}
-        instead = "" if name.startswith("_") else _instead(name, "INSTEAD")
-        for space, module in {} if instead or name.startswith("_") else spaces.items():
-            if name in module.__all__ and callable(getattr(module, name)):
-                instead = f"; use {space}.{name}(x)"
-                break
-        instead = instead or ("" if name.startswith("_") else meant(name, dir(self.kind)))
-        return f"'{self.kind.__name__}' object has no attribute {name!r}{instead}"
+        instead = "" if self.word.startswith("_") else self._instead()
+        return f"'{self.kind.__name__}' object has no attribute {self.word!r}{instead}"
+
+    def _instead(self) -> str:
+        """Return the advice for the name, the function of that name, or a name that is spelled nearly so."""
+        advice = _instead(self.word, "INSTEAD")
+        if advice:
+            return advice
+        for space, module in {"T": sys.modules[PACKAGE], **{f"T.{k}": getattr(T, k) for k in _FUNCTIONS}}.items():
+            if self.word in module.__all__ and callable(getattr(module, self.word)):
+                return f"; use {space}.{self.word}(x)"
+        return meant(self.word, dir(self.kind))
 
     def __reduce__(self) -> Any:
         return AttributeError, (str(self),)

@@ -4,7 +4,7 @@
     -->
     if (c) x[k] = 3.0
 
-What stands at the front is known from a read, or follows from the write before:
+The element at the front is known from a read, or follows from the write before:
 
     x[i] = v;  w = d ? 4.0 : (0 == i ? v : x[0]);  j = d ? m : 0;  x[j] = w
     -->

@@ -150,9 +150,8 @@ def _layer(name: str, x: Any, states: list[Any], weights: Sequence[Any], has_bia
     project = rest[2 if has_biases else 0] if len(rest) > (2 if has_biases else 0) else None
     gates = _linear_rows(x, w_in, b_in)
     sequence = gates[::-1] if way else gates
-    step, of_values = STEPS[name], [None]
+    step = STEPS[name]
     traces = scan(
-        lambda g, *s: step(g, *s, w, b, project), sequences=[sequence], outputs_info=[*states, *of_values],
-        return_list=True,
-    ).outputs  # fmt: skip
+        lambda g, *s: step(g, *s, w, b, project), sequences=[sequence], outputs_info=[*states, None], return_list=True
+    ).outputs
     return [*traces, gates] if name == "gru" else list(traces)
