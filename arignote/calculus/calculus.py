@@ -22,6 +22,7 @@ from ..ops.shapes.specify import as_promised, conflict
 from ..record import lazy
 from ..tree import flat, in_form, is_tree, moving, places, unflat
 from .differentiated import derived
+from .stable import stable
 
 gradients: Any = lazy.module("...tracing.gradients", __name__)
 
@@ -103,7 +104,8 @@ def grad(
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
     outputs = _checked_cost(cost, bool(known))
     seeds = [scalar_constant(1, output.dtype) for output in outputs]
-    found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
+    costs = stable(outputs, [*variables, *consider_constant, *known])
+    found = pull_back(costs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")
     made = iter(derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
@@ -199,7 +201,7 @@ def vjp(outputs: Any, inputs: Any, cotangents: Any) -> Any:
     given = _matched(cotangents, outputs, results, "vjp: cotangents")
     for v in sources:
         _require_no_constant(v, "vjp: inputs")
-    found = pull_back(results, given, sources)
+    found = pull_back(stable(results, sources), given, sources)
     return _like(inputs, derived(_with_zeros(found, sources, results), [*results, *given]))
 
 
@@ -234,7 +236,8 @@ def jvp(outputs: Any, inputs: Any, tangents: Any) -> Any:
     # The derivative does not depend on these values, but its shapes may be taken from theirs: so they are computed,
     # not leaves.
     duals = [T.zeros_like(output) for output in results]
-    pulled = [(g, t) for g, t in zip(pull_back(results, duals, sources), given, strict=True) if g is not None]
+    sent_back = pull_back(stable(results, sources), duals, sources)
+    pulled = [(g, t) for g, t in zip(sent_back, given, strict=True) if g is not None]
     found = pull_back([g for g, _ in pulled], [t for _, t in pulled], duals)
     return _like(outputs, derived(_with_zeros(found, results, results), [*results, *given]))
 

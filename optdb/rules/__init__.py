@@ -62,6 +62,7 @@ from .elementwise import (
     constants,
     integers,
     inverses,
+    logarithms,
     logic,
     powers,
     stability,
@@ -117,8 +118,9 @@ CANONICAL = (
     pooling.BEFORE_PRODUCTS,
 )  # fmt: skip
 STABLE = (
-    softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
-    stability.TAILS, stability.NORMAL, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
+    softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, logarithms.LOGARITHMS, stability.LOGISTIC,
+    logarithms.RATIOS, stability.ERROR_FUNCTION, stability.TAILS, stability.NORMAL, inverses.INVERSES,
+    solving.SOLVING, factoring.FACTORING,
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,

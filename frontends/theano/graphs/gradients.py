@@ -10,6 +10,7 @@ import numpy as np
 from .... import ops as T
 from ....calculus.calculus import jacobian as core_jacobian
 from ....calculus.calculus import jvp, vjp
+from ....calculus.stable import stable
 from ....graph import NoGradient
 from ....ops.core.backward import pull_back
 from ....record.frames import warn
@@ -80,8 +81,9 @@ def grad(
     costs = _costs(cost, known)
     seeds = [T.constant(1, c.dtype) if c.dtype not in DISCRETE else None for c in costs]
     fixed = [lower(parts_of(v)[0]) for v in _as_list(consider_constant or [])]
+    by = [v.core for v in variables]
     try:
-        found = pull_back(costs, seeds, [v.core for v in variables], constant=fixed, known=known)
+        found = pull_back(stable(costs, [*by, *fixed, *known]), seeds, by, constant=fixed, known=known)
     except NoGradient as error:
         raise NullTypeGradError(f"grad: {error}") from None
     undefined = no_derivative([g for g in found if g is not None])

@@ -42,22 +42,14 @@ from ...contract import relaxes, stabilizes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
 from ..facts import Value, is_float, is_number, is_scalar_constant, producer, uniform_x, uniform_xy
-from .canonizer import terms_of
 from .products import Product
 
 x, y = wilds("x y", is_float)
 
 
-def log_of_sum_of_several(node: Apply) -> Value | None:
-    """Rewrite the logarithm of a sum of three or more exponentials."""
-    plus, minus = terms_of(node.inputs[0])
-    powers = [producer(term, exp) for term in plus]
-    if minus or len(plus) < 3 or None in powers or not is_float(node.out):
-        return None
-    result = powers[0].inputs[0]  # type: ignore[union-attr]
-    for power in powers[1:]:
-        result = logaddexp(result, power.inputs[0])  # type: ignore[union-attr]
-    return result if result.dtype == node.out.dtype else None
+def share_by_sigmoid(x: Variable, y: Variable) -> Value:
+    """Rewrite y / (1 + exp(x))."""
+    return sigmoid(neg(x)) if is_number(y, 1) and not y.ndim else mul(y, sigmoid(neg(x)))
 
 
 def log_of_difference(x: Variable, y: Variable) -> Value:
@@ -73,8 +65,6 @@ LOG: list[Rule] = [
     rule("local_one_minus_exp", sub(1, exp(x)), neg(expm1(x)), contract=stabilizes, when=uniform_x),
     rule("local_log_add", log(add(exp(x), exp(y))), logaddexp(x, y), when=uniform_xy,
          contract=stabilizes | relaxes("rounding")),
-    node_rule("local_log_add_exp", log, log_of_sum_of_several, having=add, contract=stabilizes | relaxes("rounding"),
-              formula="log(exp(x) + exp(y) + exp(z)) -> logaddexp(logaddexp(x, y), z)"),
     rule("logdiffexp_to_log1mexpdiff", log(sub(exp(x), exp(y))), log_of_difference, when=uniform_xy,
          contract=stabilizes | relaxes("rounding"),
          formula="log(exp(x) - exp(y)) -> x + log1mexp(y - x)"),
@@ -91,8 +81,8 @@ LOGISTIC: list[Rule] = [
     rule("local_exp_over_1_plus_exp", true_div(exp(x), add(1, exp(x))), sigmoid(x), contract=stabilizes,
          when=uniform_x),
     rule("local_inv_1_plus_exp", reciprocal(add(1, exp(x))), sigmoid(neg(x)), contract=stabilizes, when=uniform_x),
-    rule("local_one_over_1_plus_exp", true_div(y, add(1, exp(x))), mul(y, sigmoid(neg(x))), contract=stabilizes,
-         when=uniform_xy),
+    rule("local_one_over_1_plus_exp", true_div(y, add(1, exp(x))), share_by_sigmoid, contract=stabilizes,
+         when=uniform_xy, formula="y / (1 + exp(x)) -> y * sigmoid(-x)"),
     rule("local_sigm_times_exp", mul(exp(x), sigmoid(neg(x))), sigmoid(x), contract=stabilizes),
     rule("local_sigm_times_exp_neg", mul(exp(neg(x)), sigmoid(x)), sigmoid(neg(x)), contract=stabilizes),
     rule("local_1msigmoid", sub(1, sigmoid(x)), sigmoid(neg(x)), contract=stabilizes, when=uniform_x),

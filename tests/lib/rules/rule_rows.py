@@ -10,6 +10,7 @@ import numpy as np
 
 from arignote import ops as T
 from arignote.ops.elementwise.records import fill, identity, square, stop_gradient
+from arignote.ops.networks.functions import LogSumExp
 from arignote.ops.shapes.shape import DimShuffle
 
 x, y, z = (T.vector(name) for name in "xyz")
@@ -56,6 +57,20 @@ def series(v):
     return T.add(1, result)
 
 
+def finite(v):
+    """The value, 0 where it is not finite, as logarithms.py shifts exponents by it."""
+    return stop_gradient(T.switch(T.isfinite(v), v, T.constant(0.0)))
+
+
+_tanh = T.tanh(x)
+_top = finite(T.maximum(x, y))
+_level_of_all = finite(LogSumExp(0)(x))
+_level = DimShuffle(("x",))(_level_of_all)
+_log_cosh = T.switch(
+    T.lt(abs(x), 1),
+    T.log1p(2 * square(T.sinh(0.5 * T.minimum(abs(x), 1)))),
+    (abs(x) - math.log(2)) + T.softplus(-2 * abs(x)),
+)
 _odds = nan_unless(T.le(x, 0), T.reciprocal(abs(T.expm1(-x))))
 _near = T.minimum(x, 26.0)
 _bell = T.exp(-square(x))
@@ -236,6 +251,39 @@ STABLE = [
     ("local_log_add", T.log(T.exp(x) + T.exp(y)), T.logaddexp(x, y)),
     ("local_log_add_exp", T.log(T.exp(x) + T.exp(y) + T.exp(z)), T.logaddexp(T.logaddexp(x, y), z)),
     (
+        "local_log_add_exp",
+        T.log(2 * T.exp(x) + T.exp(y) / 3),
+        T.logaddexp(T.add(math.log(2), x), T.sub(y, math.log(3))),
+    ),
+    ("local_log_add_exp", T.log(T.exp(x) + 1), T.softplus(x)),
+    ("local_log_add_exp", T.log(3 + T.exp(x)), T.softplus(T.sub(x, math.log(3))) + math.log(3)),
+    ("local_log_add_exp", T.log(T.exp(x) * z + T.exp(y)), T.log(z * T.exp(x - _top) + T.exp(y - _top)) + _top),
+    ("local_log_of_weighted_sum", T.log(T.sum(2 * T.exp(x))), LogSumExp(0)(T.add(math.log(2), x))),
+    ("local_log_of_weighted_sum", T.log(T.sum(y * T.exp(x))), T.log(T.sum(y * T.exp(x - _level))) + _level_of_all),
+    (
+        "local_log_of_weighted_sum",
+        T.log(T.sum(T.sigmoid(A) * T.exp(B), axis=1, keepdims=True)),
+        DimShuffle((0, "x"))(LogSumExp(1)(T.add(T.log(T.sigmoid(A)), B))),
+    ),
+    ("local_log_of_product", T.log(y * T.exp(x)), T.add(x, T.log(y))),
+    ("local_log_of_product", T.log(T.exp(-x) / (2 * T.sigmoid(y))), -x - math.log(2) - T.log(T.sigmoid(y))),
+    ("local_log_of_product", T.log(1 / T.cosh(x)), -T.log(T.cosh(x))),
+    ("local_log_of_product", T.log(T.sum(T.exp(x)) / s), T.log(T.sum(T.exp(x))) - T.log(s)),
+    ("local_log_of_power", T.log(T.sigmoid(x) ** 3), 3 * T.log(T.sigmoid(x))),
+    ("local_log_of_power", T.log(square(1 + T.exp(x))), 2 * T.log(1 + T.exp(x))),
+    ("local_log10_of_tame", T.log10(T.sigmoid(x)), T.log(T.sigmoid(x)) * (1 / math.log(10))),
+    ("local_log10_of_tame", T.log2(y / T.cosh(x)), T.log(y / T.cosh(x)) * (1 / math.log(2))),
+    ("local_log1p_of_scaled_exp", T.log1p(2 * T.exp(x)), T.softplus(T.add(math.log(2), x))),
+    ("local_log_of_expm1", T.log(T.expm1(x)), x + T.log1mexp(-x)),
+    ("local_log_of_cosh", T.log(T.cosh(x)), _log_cosh),
+    ("local_log_of_sech_squared", T.log1p(-square(T.tanh(x))), -2 * _log_cosh),
+    ("local_log_of_sech_squared", T.log1p(-(T.tanh(x) ** 2)), -2 * _log_cosh),
+    ("local_log_of_sech_squared", T.log1p(-(_tanh * _tanh)), -2 * _log_cosh),
+    ("local_exp_over_two_exp", T.exp(x) / (T.exp(x) + T.exp(y)), T.sigmoid(x - y)),
+    ("local_sinh_over_cosh", (T.exp(x) - T.exp(-x)) / (T.exp(x) + T.exp(-x)), T.tanh(x)),
+    ("local_expm1_times_sigmoid", T.expm1(x) * T.sigmoid(-x), T.tanh(0.5 * x)),
+    ("local_neg_expm1_times_sigmoid", -T.expm1(x) * T.sigmoid(-x), T.tanh(-0.5 * x)),
+    (
         "logdiffexp_to_log1mexpdiff",
         T.log(T.exp(x) - T.exp(y)),
         T.switch(T.eq(y, T.constant(-math.inf)), x, x + T.log1mexp(y - x)),
@@ -346,6 +394,16 @@ UNCHANGED = [
     ("local_comparison_with_length", T.maximum(T.ShapeI(0)(x), 1)),
     *(("local_comparison_with_length", op(T.ShapeI(0)(x), 0)) for op in (T.eq, T.ne, T.le, T.gt)),
     ("local_log_add_exp", T.log((T.exp(x) - s) + T.exp(y) + T.exp(z))),
+    ("local_log_add_exp", T.log(T.exp(x) + T.sigmoid(y))),
+    ("local_log_add_exp", T.log(T.exp(x) + y)),
+    ("local_log_add_exp", T.log(y * T.exp(x - _top) + T.exp(z - _top))),
+    ("local_log_of_weighted_sum", T.log(T.sum(y * T.exp(x - _level)))),
+    ("local_log_of_product", T.log(y * z)),
+    ("local_log_of_product", T.log(-y * T.exp(x))),
+    ("local_log_of_power", T.log(T.sigmoid(x) ** y)),
+    ("local_log10_of_tame", T.log10(-T.sigmoid(x))),
+    ("local_log1p_of_scaled_exp", T.log1p(y * T.exp(x))),
+    ("local_log_of_sech_squared", T.log1p(-(T.tanh(x) * T.tanh(y)))),
     ("local_mul_canonizer", 1e-200 * (1e-200 * x)),
     ("local_mul_canonizer", (2 * x) * (3 * y)),
     ("local_integer_sub_self", x - x),

@@ -1,0 +1,23 @@
+"""Derivatives are those of stable expressions: `log(sigmoid(x))` is differentiated as `-softplus(-x)`.
+
+As it is written, its derivative divides by a sigmoid that underflows to 0, and no rule can repair that afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..database import optdb
+from ..graph import GraphEditor, Variable, graph_of, rebuild
+from ..optdb.query import Query
+
+QUERY = Query.parse("merge1 stabilize scan_inner_graph")
+"""Rules of stable forms, those of users as well, here and in the bodies of loops and branches."""
+
+
+def stable(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) -> list[Variable]:
+    """Return the expressions in stable forms; the variables `fixed`, which may be computed, stay what they are."""
+    images = {v: v.clone_leaf() for v in fixed if v.owner is not None}
+    inside = rebuild(outputs, images) if images else list(outputs)
+    found, _ = optdb.query(QUERY)(graph_of(inside, "grad"), GraphEditor())
+    return rebuild(found.outputs, {image: v for v, image in images.items()}) if images else list(found.outputs)
