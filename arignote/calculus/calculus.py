@@ -22,7 +22,7 @@ from ..ops.shapes.specify import as_promised, conflict
 from ..record import lazy
 from ..tree import flat, in_form, is_tree, moving, places, unflat
 from .differentiated import derived
-from .stable import stable
+from .stable import stable_forms
 
 gradients: Any = lazy.module("...tracing.gradients", __name__)
 
@@ -40,22 +40,22 @@ def grad(
 @overload
 def grad(
     cost: Variable | None, wrt: Variable, consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> TensorVariable: ...  # fmt: skip
 @overload
 def grad(
     cost: Variable | None, wrt: list[Var], consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> list[TensorVariable]: ...  # fmt: skip
 @overload
 def grad(
     cost: Variable | None, wrt: tuple[Variable, ...], consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> tuple[TensorVariable, ...]: ...  # fmt: skip
 @overload
 def grad(
     cost: Variable | None, wrt: Mapping[Key, Variable], consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> dict[Key, TensorVariable]: ...  # fmt: skip
 def grad(
     cost: Variable | Callable[..., Any] | None,
@@ -63,6 +63,7 @@ def grad(
     consider_constant: Sequence[Variable] = (),
     known_grads: Mapping[Variable, Any] | None = None,
     disconnected: str = "raise",
+    stable: bool = True,
     *,
     checkpoint: int | str | None = None,
     argnums: int | Sequence[int] | None = None,
@@ -82,13 +83,15 @@ def grad(
     with `cost=None` they are all there is.  `disconnected`: what happens to a variable that the cost is not computed
     from: ValueError ("raise") or zeros ("zero").  For a complex variable z = a + ib the result is
     d cost/da + i d cost/db, so that `z - rate * grad` descends.  For bools and integers, which cannot move by a
-    little, it is zeros of the dtype of the cost.
+    little, it is zeros of the dtype of the cost.  `stable=False` differentiates the expression as it is written;
+    otherwise rules with the tag `stabilize` rewrite it before: log(sigmoid(z)) is differentiated as -softplus(-z), as
+    the written form gives 0/0 where the sigmoid underflows.
 
     Raises TypeError for a cost that is no real floating-point scalar, and NoGradient for an op on the way that has no
     derivative.  Source: reverse accumulation, see `ops/core/backward.py`.
     """
     if callable(cost) and not isinstance(cost, Variable):
-        for_expressions = {"consider_constant": consider_constant, "known_grads": known_grads}
+        for_expressions = {"consider_constant": consider_constant, "known_grads": known_grads, "stable": not stable}
         _refuse("grad", for_expressions | {"disconnected": disconnected != "raise"}, "expressions")
         positions = _positions(wrt, argnums, "grad")
         return gradients.gradient(cost, positions, False, checkpoint, has_aux)  # type: ignore[no-any-return]
@@ -104,7 +107,7 @@ def grad(
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
     outputs = _checked_cost(cost, bool(known))
     seeds = [scalar_constant(1, output.dtype) for output in outputs]
-    costs = stable(outputs, [*variables, *consider_constant, *known])
+    costs = stable_forms(outputs, [*variables, *consider_constant, *known]) if stable else outputs
     found = pull_back(costs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")
@@ -120,22 +123,22 @@ def value_and_grad(
 @overload
 def value_and_grad(
     cost: Variable, wrt: Variable, *, consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
 @overload
 def value_and_grad(
     cost: Variable, wrt: list[Var], *, consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> tuple[TensorVariable, list[TensorVariable]]: ...  # fmt: skip
 @overload
 def value_and_grad(
     cost: Variable, wrt: tuple[Variable, ...], *, consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> tuple[TensorVariable, tuple[TensorVariable, ...]]: ...  # fmt: skip
 @overload
 def value_and_grad(
     cost: Variable, wrt: Mapping[Key, Variable], *, consider_constant: Sequence[Variable] = ...,
-    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ..., stable: bool = ...,
 ) -> tuple[TensorVariable, dict[Key, TensorVariable]]: ...  # fmt: skip
 def value_and_grad(
     cost: Variable | Callable[..., Any],
@@ -166,7 +169,7 @@ def _refuse(what: str, options: Mapping[str, Any], kind: str) -> None:
         raise TypeError(f"{what}: {name} is for {kind}" if known else f"{what}: no argument is called {name!r}")
 
 
-_OF_EXPRESSIONS = ("consider_constant", "known_grads", "disconnected")
+_OF_EXPRESSIONS = ("consider_constant", "known_grads", "disconnected", "stable")
 
 
 def _positions(wrt: Any, argnums: Any, what: str) -> Any:
@@ -201,7 +204,7 @@ def vjp(outputs: Any, inputs: Any, cotangents: Any) -> Any:
     given = _matched(cotangents, outputs, results, "vjp: cotangents")
     for v in sources:
         _require_no_constant(v, "vjp: inputs")
-    found = pull_back(stable(results, sources), given, sources)
+    found = pull_back(stable_forms(results, sources), given, sources)
     return _like(inputs, derived(_with_zeros(found, sources, results), [*results, *given]))
 
 
@@ -236,7 +239,7 @@ def jvp(outputs: Any, inputs: Any, tangents: Any) -> Any:
     # The derivative does not depend on these values, but its shapes may be taken from theirs: so they are computed,
     # not leaves.
     duals = [T.zeros_like(output) for output in results]
-    sent_back = pull_back(stable(results, sources), duals, sources)
+    sent_back = pull_back(stable_forms(results, sources), duals, sources)
     pulled = [(g, t) for g, t in zip(sent_back, given, strict=True) if g is not None]
     found = pull_back([g for g, _ in pulled], [t for _, t in pulled], duals)
     return _like(outputs, derived(_with_zeros(found, results, results), [*results, *given]))

@@ -24,7 +24,7 @@ from ..ops.shapes.specify import conflict
 from ..record import record
 from ..record.quoting import one_line
 from ..tree import Form, flat, in_form, symbolic_flat, unflat
-from .stable import stable
+from .stable import stable_forms
 
 
 class Built:
@@ -477,7 +477,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     outputs = [tensor_of(r, f"linearize: result {k}") for k, r in enumerate(results)]
     duals = [TensorVariable(o.type) for o in outputs]
     floating = [k for k, o in enumerate(outputs) if o.type.kind in "fc"]
-    pulled = pull_back(stable([outputs[k] for k in floating], at), [duals[k] for k in floating], at)
+    pulled = pull_back(stable_forms([outputs[k] for k in floating], at), [duals[k] for k in floating], at)
     zero: dict[Variable, Variable] = {d: T.zeros_like(o) for d, o in zip(duals, outputs, strict=True)}
 
     def linear(*tangents: Any) -> Any:

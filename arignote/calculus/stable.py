@@ -15,7 +15,7 @@ QUERY = Query.parse("merge1 stabilize scan_inner_graph")
 """Rules of stable forms, those of users as well, here and in the bodies of loops and branches."""
 
 
-def stable(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) -> list[Variable]:
+def stable_forms(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) -> list[Variable]:
     """Return the expressions in stable forms; the variables `fixed`, which may be computed, stay what they are."""
     images = {v: v.clone_leaf() for v in fixed if v.owner is not None}
     inside = rebuild(outputs, images) if images else list(outputs)

@@ -21,7 +21,7 @@ from ..ops.random.draws import DrawState, state_after, states_of_examples
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import anchored, as_promised
 from ..tree import Form, is_tree, parts_of, place, places, symbolic_flat, unflat
-from .stable import stable
+from .stable import stable_forms
 
 
 def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
@@ -131,7 +131,7 @@ def jacobian_of(output: Variable, variables: Sequence[Variable]) -> list[Variabl
 
     None for a variable that `output` is not computed from.
     """
-    (output,) = stable([output], variables)
+    (output,) = stable_forms([output], variables)
     if not output.ndim:
         return pull_back([output], [T.constant(1, output.dtype)], variables)
     seed = T.tensor(dtype=output.dtype, shape=output.type.shape)

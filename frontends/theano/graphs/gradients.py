@@ -10,7 +10,7 @@ import numpy as np
 from .... import ops as T
 from ....calculus.calculus import jacobian as core_jacobian
 from ....calculus.calculus import jvp, vjp
-from ....calculus.stable import stable
+from ....calculus.stable import stable_forms
 from ....graph import NoGradient
 from ....ops.core.backward import pull_back
 from ....record.frames import warn
@@ -83,7 +83,7 @@ def grad(
     fixed = [lower(parts_of(v)[0]) for v in _as_list(consider_constant or [])]
     by = [v.core for v in variables]
     try:
-        found = pull_back(stable(costs, [*by, *fixed, *known]), seeds, by, constant=fixed, known=known)
+        found = pull_back(stable_forms(costs, [*by, *fixed, *known]), seeds, by, constant=fixed, known=known)
     except NoGradient as error:
         raise NullTypeGradError(f"grad: {error}") from None
     undefined = no_derivative([g for g in found if g is not None])

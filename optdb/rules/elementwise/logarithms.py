@@ -2,7 +2,8 @@
 
     log(exp(-x * x / 2) / c)              -->   -x * x / 2 - log(c)
     log(p * exp(x) + q * exp(y))          -->   logaddexp(x + log(p), y + log(q))   for positive p and q
-    log(sum(w * exp(x)))                  -->   log(sum(w * exp(x - m))) + m        for other weights w
+    log(sum(w * exp(x)))                  -->   log(sum(w * exp(x - m))) + m,       for other weights w,
+                                                m = logsumexp(x + log(maximum(abs(w), 1)))
 
 A density is a product of such factors, and people write its logarithm as they read it.
 """
@@ -50,7 +51,7 @@ from ....ops.elementwise.records import (
 from ....ops.networks.functions import LogSumExp, Softmax
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
-from ...contract import relaxes, stabilizes
+from ...contract import relaxes, stabilizes, ulp
 from ...patterns import wilds
 from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, is_float, is_number, is_scalar_constant, number_of, producer, uniform_x, uniform_xy
@@ -68,6 +69,8 @@ POSITIVE = (exp, sigmoid, cosh, erfc, Softmax)
 
 def has_tame_logarithm(v: Variable) -> bool:
     """Whether `v` is positive and its logarithm has a form that neither underflows nor overflows."""
+    if not is_float(v):
+        return False
     while (power := producer(v, sqrt, square, pow)) is not None:
         if power.op is pow and not is_scalar_constant(power.inputs[1]):
             return False
@@ -200,9 +203,9 @@ def _below_the_largest(terms: Sequence[Variable]) -> Value | None:
     divided = [_exponential_and_rest(t) for t in terms]
     if any(_is_shifted(e) for e, _ in divided):
         return None
-    largest = divided[0][0]
-    for e, _ in divided[1:]:
-        largest = maximum(largest, e)
+    largest = _size(*divided[0])
+    for e, rest in divided[1:]:
+        largest = maximum(largest, _size(e, rest))
     top = _finite(largest)
     return add(log(_summed([_scaled(rest, sub(e, top)) for e, rest in divided])), top)
 
@@ -229,7 +232,7 @@ def _shifted_sum(total: Node) -> Value | None:
     e, rest = _exponential_and_rest(total.inputs[0])
     if _is_shifted(e):
         return None
-    level = e
+    level = _size(e, rest)
     for axis in reversed(total.op.axis):
         level = LogSumExp(axis)(level)
     level = _finite(level)
@@ -246,6 +249,11 @@ def _exponential_and_rest(term: Variable) -> tuple[Value, Value | None]:
     has_rest = others or product.below or product.negative
     rest = Product(others, product.below, product.negative, product.dtype).build() if has_rest else None
     return _summed([_logarithm(f) for f in powers]), rest
+
+
+def _size(e: Value, rest: Value | None) -> Value:
+    """Return a bound of the logarithm of the absolute value of a term, and of its exponential alone."""
+    return e if rest is None else add(e, log(maximum(abs(rest), 1)))
 
 
 def _scaled(rest: Value | None, e: Value) -> Value:
@@ -295,7 +303,7 @@ def log_of_sech_squared(node: Node) -> Value | None:
         return None
     first, *others = squared.inputs
     twice = squared.op is square or (others == [first] if squared.op is mul else is_number(others[0], 2))
-    inside = producer(first, tanh) if twice else None
+    inside = producer(first, tanh) if twice and is_float(node.out) else None
     if inside is None or inside.inputs[0].dtype != node.out.dtype:
         return None
     return mul(-2, log_cosh(inside.inputs[0]))
@@ -310,7 +318,7 @@ LOGARITHMS: list[Rule] = [
     node_rule("local_log_of_power", log, log_of_power, having=(square, pow), contract=ROUNDING,
               formula="log(sigmoid(x)**2) -> 2 * log(sigmoid(x))"),
     node_rule("local_log10_of_tame", (log2, log10), by_natural_logarithm, having=(*POSITIVE, mul, true_div, pow, add),
-              contract=ROUNDING, formula="log10(sigmoid(x)) -> log(sigmoid(x)) / log(10)"),
+              contract=ulp(3), formula="log10(sigmoid(x)) -> log(sigmoid(x)) / log(10)"),
     node_rule("local_log_add_exp", log, log_of_sum_of_terms, having=add, contract=ROUNDING,
               formula="log(p * exp(x) + q * exp(y)) -> logaddexp(x + log(p), y + log(q))"),
     node_rule("local_log_of_weighted_sum", log, log_of_weighted_sum, having=(Reduce, DimShuffle), contract=ROUNDING,

@@ -63,9 +63,8 @@ def finite(v):
 
 
 _tanh = T.tanh(x)
-_top = finite(T.maximum(x, y))
-_level_of_all = finite(LogSumExp(0)(x))
-_level = DimShuffle(("x",))(_level_of_all)
+_top = finite(T.maximum(T.add(x, T.log(T.maximum(abs(z), 1))), y))
+_level = finite(LogSumExp(1)(T.add(A, T.log(T.maximum(abs(B), 1)))))
 _log_cosh = T.switch(
     T.lt(abs(x), 1),
     T.log1p(2 * square(T.sinh(0.5 * T.minimum(abs(x), 1)))),
@@ -258,8 +257,12 @@ STABLE = [
     ("local_log_add_exp", T.log(T.exp(x) + 1), T.softplus(x)),
     ("local_log_add_exp", T.log(3 + T.exp(x)), T.softplus(T.sub(x, math.log(3))) + math.log(3)),
     ("local_log_add_exp", T.log(T.exp(x) * z + T.exp(y)), T.log(z * T.exp(x - _top) + T.exp(y - _top)) + _top),
-    ("local_log_of_weighted_sum", T.log(T.sum(2 * T.exp(x))), LogSumExp(0)(T.add(math.log(2), x))),
-    ("local_log_of_weighted_sum", T.log(T.sum(y * T.exp(x))), T.log(T.sum(y * T.exp(x - _level))) + _level_of_all),
+    ("local_log_of_weighted_sum", T.log(T.sum(2 * T.exp(A), axis=1)), LogSumExp(1)(T.add(math.log(2), A))),
+    (
+        "local_log_of_weighted_sum",
+        T.log(T.sum(B * T.exp(A), axis=1)),
+        T.log(T.sum(B * T.exp(A - DimShuffle((0, "x"))(_level)), axis=1)) + _level,
+    ),
     (
         "local_log_of_weighted_sum",
         T.log(T.sum(T.sigmoid(A) * T.exp(B), axis=1, keepdims=True)),
@@ -268,7 +271,7 @@ STABLE = [
     ("local_log_of_product", T.log(y * T.exp(x)), T.add(x, T.log(y))),
     ("local_log_of_product", T.log(T.exp(-x) / (2 * T.sigmoid(y))), -x - math.log(2) - T.log(T.sigmoid(y))),
     ("local_log_of_product", T.log(1 / T.cosh(x)), -T.log(T.cosh(x))),
-    ("local_log_of_product", T.log(T.sum(T.exp(x)) / s), T.log(T.sum(T.exp(x))) - T.log(s)),
+    ("local_log_of_product", T.log(T.sum(T.exp(x)) / 3), T.log(T.sum(T.exp(x))) - math.log(3)),
     ("local_log_of_power", T.log(T.sigmoid(x) ** 3), 3 * T.log(T.sigmoid(x))),
     ("local_log_of_power", T.log(square(1 + T.exp(x))), 2 * T.log(1 + T.exp(x))),
     ("local_log10_of_tame", T.log10(T.sigmoid(x)), T.log(T.sigmoid(x)) * (1 / math.log(10))),
@@ -397,7 +400,7 @@ UNCHANGED = [
     ("local_log_add_exp", T.log(T.exp(x) + T.sigmoid(y))),
     ("local_log_add_exp", T.log(T.exp(x) + y)),
     ("local_log_add_exp", T.log(y * T.exp(x - _top) + T.exp(z - _top))),
-    ("local_log_of_weighted_sum", T.log(T.sum(y * T.exp(x - _level)))),
+    ("local_log_of_weighted_sum", T.log(T.sum(B * T.exp(A - DimShuffle((0, "x"))(_level)), axis=1))),
     ("local_log_of_product", T.log(y * z)),
     ("local_log_of_product", T.log(-y * T.exp(x))),
     ("local_log_of_power", T.log(T.sigmoid(x) ** y)),

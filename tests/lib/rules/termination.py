@@ -104,7 +104,7 @@ GONE = {
     "bitwise_xor": words("local_xor_self"),
     "convolution": words("local_convolution_in_blocks"),
     "cos": words("local_cos_of_arccos"),
-    "cosh": words("local_cosh_of_arccosh"),
+    "cosh": words("local_cosh_of_arccosh local_log_of_cosh"),
     "dot": words("""
         local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product local_product_of_bytes
         local_bfloat16_dot local_sparse_columns local_sparse_dot local_sum_to_lengths local_two_of_four
@@ -119,7 +119,7 @@ GONE = {
     "isinf": words("local_isinf_of_integer"),
     "isnan": words("local_isnan_of_integer"),
     "le": words("local_weak_comparison_with_itself"),
-    "log": words("local_exp_of_log logdiffexp_to_log1mexpdiff"),
+    "log": words("local_exp_of_log local_log_of_expm1 logdiffexp_to_log1mexpdiff"),
     "log1mexp": words("local_expm1_of_log1mexp local_log1mexp_of_log1mexp"),
     "log1p": words("local_expm1_of_log1p"),
     "log2": words("local_exp2_of_log2"),
@@ -148,7 +148,7 @@ GONE = {
     "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
     "subtensor": words("local_subtensor_merge"),
     "sum": words("local_reduce_of_few local_sum_of_sparse_write"),
-    "tanh": words("local_tanh_of_arctanh"),
+    "tanh": words("local_log_of_sech_squared local_tanh_of_arctanh"),
     "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
     "from_blocks": words("local_channels_last_of_blocks local_channels_of_blocks_reduced"),
     "to_blocks": words("local_blocks_of_channels_last"),
@@ -218,6 +218,11 @@ GUARDED = {
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
+    "local_log10_of_tame": "the logarithm is the natural one afterwards",
+    "local_log_add_exp": "exponents are shifted by a value afterwards, or there is no logarithm of a sum",
+    "local_log_of_power": "the logarithm is that of the base afterwards",
+    "local_log_of_product": "the logarithms are those of factors afterwards",
+    "local_log_of_weighted_sum": "exponents are shifted by a value afterwards, or there is no logarithm of a sum",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
     "local_products_first": "the product of matrices stands in front afterwards",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
