@@ -15,6 +15,7 @@ from ....ops.elementwise.records import (
     abs,
     clip,
     eq,
+    exp,
     fill,
     ge,
     identity,
@@ -32,6 +33,7 @@ from ....ops.elementwise.records import (
 )  # fmt: skip
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.phrases import Mean
+from ....ops.networks.functions import LogSoftmax, Softmax
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.conditions import Check
 from ....ops.shapes.indexing import Subtensor
@@ -225,6 +227,17 @@ def _over(node: Node, operands: Sequence[Variable]) -> Variable:
     return node.out if same else node.op(*operands)  # type: ignore[no-any-return]
 
 
+def softmax_as_spelled(node: Node) -> Value | None:
+    """Rewrite a softmax that stands for exp(x) / sum(exp(x)), or its logarithm, to the function of the vocabulary."""
+    return type(node.op)(node.op.axis)(*node.inputs) if node.op.literal else None
+
+
+def exp_of_log_softmax(node: Node) -> Value | None:
+    """Rewrite exp(log_softmax(x))."""
+    logarithm = producer(node.inputs[0], LogSoftmax)
+    return None if logarithm is None else Softmax(logarithm.op.axis, logarithm.op.literal)(*logarithm.inputs)
+
+
 NOTATION: list[Rule] = [
     node_rule("local_mean", true_div, mean, having=(Reduce, neg), contract=relaxes("rounding"),
               formula="sum(x) / size(x) -> mean(x)"),
@@ -250,6 +263,10 @@ NOTATION: list[Rule] = [
               formula="where(c, a, f(where(c, b, x))) -> where(c, a, f(x))"),
     rule("local_guarded_root", switch(eq(x, 0), 0, sqrt(x)), sqrt(x), contract=relaxes("signed zero"), when=uniform_x,
          formula="where(x == 0, 0, sqrt(x)) -> sqrt(x)"),
+    node_rule("local_softmax_as_spelled", (Softmax, LogSoftmax), softmax_as_spelled, contract=relaxes("nan", "inf"),
+              formula="exp(x) / sum(exp(x)) -> softmax(x)"),
+    node_rule("local_softmax_without_logarithm", exp, exp_of_log_softmax, having=LogSoftmax,
+              contract=relaxes("rounding"), formula="exp(log_softmax(x)) -> softmax(x)"),
     rule("local_copy", identity(x), x, contract=exact),
     rule("local_one_over", reciprocal(x), true_div(1, x), contract=relaxes("rounding")),
     rule("local_square_as_power", square(x), pow(x, 2), contract=relaxes("rounding")),

@@ -6,6 +6,7 @@ from rule_rows import A, s, t, x, y
 from arignote import ops as T
 from arignote.ops.elementwise.records import fill, identity, mul, square
 from arignote.ops.lowered.phrases import Mean
+from arignote.ops.networks.functions import LogSoftmax, Softmax
 from arignote.ops.reductions.reduce import Reduce, product_of_others, with_kept_axes
 from arignote.ops.shapes.conditions import Check
 from arignote.ops.shapes.lengths import ShapeI
@@ -37,6 +38,9 @@ ROWS = [
     ("local_length_of_shape", x.shape[0], ShapeI(0)(x)),
     ("local_length_of_shape", A.shape[-1], ShapeI(1)(A)),
     ("local_bare_value", Check("expected a positive number, got {0}")(x, s > 0, s), x),
+    ("local_softmax_as_spelled", Softmax(1, literal=True)(A), Softmax(1)(A)),
+    ("local_softmax_as_spelled", LogSoftmax(0, literal=True)(A), LogSoftmax(0)(A)),
+    ("local_softmax_without_logarithm", T.exp(LogSoftmax(1)(A)), Softmax(1)(A)),
     ("local_number", T.exp(T.constant(0.0)), T.constant(1.0)),
     ("local_scalar_beside", DimShuffle(("x",))(s) * p, s * p),
     ("local_scalar_beside", T.constant([2.0]) * p, T.constant(2.0) * p),
