@@ -8,7 +8,7 @@ optimize, most for loops that it vectorizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...graph import FunctionGraph, Op
 from ...ops.lowered.fused import Fused
@@ -18,7 +18,7 @@ from ...record import record
 from ...targets.current import current
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel
-from ..ir.loops import For, If, Outlined, ScalarOp, Store
+from ..ir.loops import Expr, For, If, Outlined, ScalarOp, Store
 from ..ir.walk import operations_in, own_statements
 from ..lowering.lanes import LANE
 from ..lowering.lower import SHORT_FUNCTIONS
@@ -70,7 +70,19 @@ _POLLING = """\
 #define AG_POLLING
 #endif
 """
-_MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG, "AG_POLLING": _POLLING}
+_CONDITIONS = """\
+/* Loops where a condition selects values and is part of another condition.  gcc's elimination of partial redundancies
+   makes the other condition a selection between conditions, which it does not vectorize. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_CONDITIONS , optimize("no-tree-pre")
+#else
+#define AG_CONDITIONS
+#endif
+"""
+_MACROS = {
+    "AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG, "AG_POLLING": _POLLING,
+    "AG_CONDITIONS": _CONDITIONS,
+}  # fmt: skip
 
 
 @record
@@ -91,6 +103,8 @@ class Features:
     """Whether it looks for Ctrl-C."""
     has_sums: bool = False
     """Whether an accumulator is more than a flag of several conditions."""
+    joins_conditions: bool = False
+    """Whether a condition by which a vector loop selects values is part of another condition."""
 
 
 def in_units(
@@ -103,7 +117,7 @@ def in_units(
     made = [function for kernel in kernels for function in functions(kernel)]
     found = [features(function) for function in made]
     efforts = [_effort(f, function.outlined in SHORT_FUNCTIONS) for f, function in zip(found, made, strict=True)]
-    head = [text for name, text in _MACROS.items() if name in efforts]
+    head = [text for name, text in _MACROS.items() if any(name in effort.split() for effort in efforts)]
     work = [_work(f) for f in found]
     costs = current().costs
     drives = len(driver) * costs.driver_character
@@ -149,7 +163,18 @@ def features(function: Function) -> Features:
     simple = sum(not isinstance(s, (For, If)) for s in own)
     text, polls = function.text(), "is_called" in names
     has_sums = bool(lanes) or any(sign != "|" for s in loops if s.simd for sign, _ in s.reductions)
-    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls, has_sums)
+    joins = any(s.simd for s in loops) and _joins_conditions(e for s in own for e in operations_in(s))
+    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls, has_sums, joins)
+
+
+def _joins_conditions(operations: Iterable[Expr]) -> bool:
+    selecting, joined = set[Expr](), set[Expr]()
+    for e in operations:
+        if isinstance(e, ScalarOp) and e.name == "switch":
+            selecting.add(e.args[0])
+        elif isinstance(e, ScalarOp) and e.dtype == "bool":
+            joined.update(a for a in e.args if a.dtype == "bool")
+    return not selecting.isdisjoint(joined)
 
 
 def _work(f: Features) -> int:
@@ -171,14 +196,14 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
 
 
 def _effort(f: Features, has_short_rows: bool) -> str:
-    """Return the macro with the options for compiling a function; empty for none."""
+    """Return the macros with the options for compiling a function; empty for none."""
     if f.drives_tiles:
         return "AG_PLAIN"
     if f.polls:
         return "AG_POLLING"
-    if f.has_sums or has_short_rows:
-        return "AG_ALL_LOOPS"
-    return "AG_LONG" if f.statements >= current().limits.programs.long_function else ""
+    is_long = f.statements >= current().limits.programs.long_function
+    loops = "AG_ALL_LOOPS" if f.has_sums or has_short_rows else "AG_LONG" if is_long else ""
+    return f"{loops} AG_CONDITIONS".lstrip() if f.joins_conditions else loops
 
 
 def _definition(function: Function, effort: str, linkage: str) -> Definition:
