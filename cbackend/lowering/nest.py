@@ -102,6 +102,8 @@ class Nest(Scalars):
         self._values: dict[Key, ir.Expr] = {}
         self._refused: set[ir.Expr] = set()
         """The conditions under which an index is outside."""
+        self._joined: set[ir.Expr] = set()
+        """The conditions that are made of conditions."""
 
     # --- values of the graph
 
@@ -190,13 +192,26 @@ class Nest(Scalars):
 
     # --- scalar operations
 
+    def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
+        """Return a scalar operation on values.
+
+        gcc 12 does not vectorize a selection by a condition that is made of others outside the loop.  The innermost
+        loop then compares a number: a float32, since gcc makes the condition again of a number that converts exactly.
+        """
+        if name == "switch" and args[0] in self._joined and self._depth_of(args[0]) < len(self.order):
+            chosen = ir.ScalarOp("ne", "bool", (self.cast(args[0], "float32"), ir.Const("float32", 0)))
+            args = (self._known.get(chosen) or self.let_at(len(self.order), chosen), *args[1:])
+        return super().op(name, dtype, *args)
+
+    def _depth_of(self, expr: ir.Expr) -> int:
+        return max((self._depth.get(name, 0) for name in names_in(expr)), default=0)
+
     def let(self, expr: ir.Expr) -> ir.Local:
         """Return the name of `expr`, computed at the shallowest depth where its operands are known."""
         known = self._known.get(expr)
         if known is not None:
             return known
-        depth = max((self._depth.get(name, 0) for name in names_in(expr)), default=0)
-        return self.let_at(depth, expr)
+        return self.let_at(self._depth_of(expr), expr)
 
     def let_at(self, depth: int, expr: ir.Expr) -> ir.Local:
         """Return the name of `expr`, computed at this depth."""
@@ -204,6 +219,8 @@ class Nest(Scalars):
         self.at[depth].append(ir.Let(local.name, expr))
         self._depth[local.name] = depth
         self._known[expr] = local
+        if isinstance(expr, ir.ScalarOp) and expr.dtype == "bool" and any(a.dtype == "bool" for a in expr.args):
+            self._joined.add(local)
         return local
 
     # --- memory
