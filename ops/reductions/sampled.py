@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph import Constant
 from ..core.checks import describe, normalize_axes, normalize_axis, shown
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
@@ -128,6 +129,8 @@ def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> TensorVariable:
     f = checked(f, T.ge(length, least), f"gradient: an axis must have {least} samples or more, got {{0}}", length)
     step = with_length(step, 0, length, "gradient: the coordinates of an axis") if step.ndim else step
     before, behind = (slice(None),) * axis, ["x"] * (f.ndim - axis - 1)
+    if edge_order == 1 and not step.ndim:
+        return _central_slopes(f, step, before, T.dimshuffle(_is_end(length), 0, *behind))
 
     def part(start: int | None, stop: int | None) -> Any:
         return f[(*before, slice(start, stop))]
@@ -138,8 +141,7 @@ def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> TensorVariable:
         widths = [(step, step), (-step, -step)] if h is None else [(h[0], h[1]), (-h[-1], -h[-2])]
         first, last = (_slope_at_end(*f, *w) for f, w in zip(ends, widths, strict=True))
     else:
-        first, last = part(1, 2) - part(None, 1), part(-1, None) - part(-2, -1)
-        first, last = first / (step if h is None else h[0]), last / (step if h is None else h[-1])
+        first, last = (part(1, 2) - part(None, 1)) / h[0], (part(-1, None) - part(-2, -1)) / h[-1]
     if h is not None:
         a, b = (T.dimshuffle(d, 0, *behind) for d in (h[:-1], h[1:]))
         left, middle, right = part(None, -2), part(1, -1), part(2, None)
@@ -147,6 +149,21 @@ def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> TensorVariable:
     else:
         inside = (part(2, None) - part(None, -2)) / (2 * step)
     return T.concatenate([first, inside, last], axis)
+
+
+def _central_slopes(f: Any, step: Any, before: tuple[slice, ...], is_end: Any) -> TensorVariable:
+    """Return the differences of the neighbours of each sample over their distance; an end is its own neighbour."""
+    around = T.pad(f, [(0, 0)] * len(before) + [(1, 1)] + [(0, 0)] * (f.ndim - len(before) - 1), "edge")
+    rise = around[(*before, slice(2, None))] - around[(*before, slice(None, -2))]
+    if isinstance(step, Constant) and step.data == 1:
+        return T.switch(is_end, rise, rise / 2)
+    return rise / T.switch(is_end, step, 2 * step)
+
+
+def _is_end(length: Any) -> TensorVariable:
+    """Whether each position of an axis is the first or the last one."""
+    position = T.arange(length)
+    return T.or_(T.eq(position, 0), T.eq(position, length - 1))
 
 
 def _slope_at_end(f0: Any, f1: Any, f2: Any, a: Any, b: Any) -> Any:
