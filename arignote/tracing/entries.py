@@ -1,7 +1,8 @@
 """Native entries of jitted functions: which traces have one, and what a call must be like for it.
 
 A trace has one if it reads nothing but arrays, numbers and variables of its module, and assigns nothing but elements of
-arguments.  cbackend/calls/native_jit.c checks each call; a call that it does not serve is made in Python.
+arguments and of arrays of its module.  Those arrays are read at each call and passed behind the arguments.
+cbackend/calls/native_jit.c checks each call; a call that it does not serve is made in Python.
 """
 
 from __future__ import annotations
@@ -41,20 +42,56 @@ def native(
     if keywords or reads_more or type(function) is not Function or function.profile or not function.ready:
         return None
     enter = getattr(function.executable, "native_jit", None)
-    kinds = [_kind(form) for form in forms]
-    variables = [_variable(reading) for reading in made.readings]
+    arrays = [reading for reading in made.readings if _is_array(reading)]
+    kinds = [*(_kind(form) for form in forms), *[np.ndarray] * len(arrays)]
+    variables = [_variable(reading) for reading in made.readings if reading not in arrays]
     if enter is None or None in kinds or None in variables or len(made.same) != len(set(made.same)):
         return None
     leaves = [n for n, kind in enumerate(kinds) if kind is not Static]
     if any(not other.guards for other in before) or any(kinds[leaves[k]] is not np.ndarray for k in made.stores):
         return None
-    guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(forms))
-    found: Callable[..., Any] | None = enter(other, Calls(
+    guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(kinds))
+    read = [(reading.source.function.__globals__, reading.name) for reading in arrays]  # type: ignore[union-attr]
+    found: Callable[..., Any] | None = enter(_without_last(other, len(read)) if read else other, Calls(
         tuple(None if kind is Static else kind for kind in kinds),
-        tuple(a if kind is Static else None for a, kind in zip(args, kinds, strict=True)),
+        tuple(a if kind is Static else None for a, kind in zip([*args, *arrays], kinds, strict=True)),
         tuple(v for v in variables if v is not None), guard, made.stores, made.classes, _finish(made.form),
     ))  # fmt: skip
-    return found
+    return found if found is None or not read else _with_globals(found, other, read)
+
+
+def _is_array(reading: Reading) -> bool:
+    """Whether a trace has read an array among the globals, which it takes as one more argument."""
+    scope = reading.source
+    return (
+        reading.structure is np.ndarray
+        and isinstance(scope, Scope)
+        and reading.name not in scope.function.__code__.co_freevars
+        and type(scope.function.__globals__.get(reading.name)) is np.ndarray
+    )
+
+
+def _with_globals(
+    entry: Callable[..., Any], other: Callable[..., Any], read: Sequence[tuple[dict[str, Any], str]]
+) -> Callable[..., Any]:
+    """Return the native entry that takes the current values of globals behind its arguments."""
+    if len(read) == 1:
+        [(space, name)] = read
+
+        def with_global(*args: Any, **keywords: Any) -> Any:
+            return other(*args, **keywords) if keywords else entry(*args, space.get(name))
+
+        return with_global
+
+    def with_globals(*args: Any, **keywords: Any) -> Any:
+        return other(*args, **keywords) if keywords else entry(*args, *(space.get(name) for space, name in read))
+
+    return with_globals
+
+
+def _without_last(other: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return the entry in Python for calls that a native one with the values of globals does not serve."""
+    return lambda *args: other(*args[:-count])
 
 
 def _kind(form: Form) -> Any:
