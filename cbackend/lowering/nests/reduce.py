@@ -36,6 +36,7 @@ from ..column_tiles import ColumnTiles
 from ..group import Group, Result
 from ..nest import Nest, Operands, specialized
 from ..strips import is_costly
+from .few_columns import few_columns
 from .planes import Planes
 from .position import POSITIONS, position_nest
 
@@ -143,7 +144,12 @@ def _along_outer(
         *nest.looped(rows, len(nest.order) - 2, kept),
         specialized(tiles.along(*finish)),
     )
-    return (*nest.at[0], *nest.looped((tiles.whole(body),), kept))
+    whole: ir.Body = (tiles.whole(body),)
+    few = few_columns(nest, slots, tiles.along(*finish)) if len(nest.order) == kept + 2 and not stores else None
+    if few is not None:
+        condition, of_few = few
+        whole = (ir.If(condition, of_few, whole),)
+    return (*nest.at[0], *nest.looped(whole, kept))
 
 
 def _along_planes(
