@@ -41,7 +41,7 @@ def test_native_calls_read_arrays_of_the_module_anew(monkeypatch):
         for _ in range(3):
             assert np.array_equal(scaled(x, 2.0), x * other + OFFSET * 2.0)
     monkeypatch.setitem(module, "SCALE", np.arange(4.0))
-    with pytest.raises(ValueError, match="shape|length|broadcast"):
+    with pytest.raises(ValueError, match=r"shape|length|broadcast"):
         scaled(x, 2.0)
     monkeypatch.delitem(module, "SCALE")
     with pytest.raises(NameError, match="SCALE"):
