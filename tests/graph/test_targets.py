@@ -89,6 +89,7 @@ BOUNDS = {
     "cbackend/driver/rerolling.py": {"WORTH_A_LOOP"},
     "cbackend/program/buffers.py": {"MOST_PLACES"},
     "cbackend/program/planner.py": {"_PARTS"},
+    "cbackend/lowering/nests/few_columns.py": {"FEW", "LONG"},
     "cbackend/lowering/nests/element_loops.py": {"SHORT", "STRIP", "STRIP_OF_LOOPS", "_STOPPED"},
     "cbackend/lowering/nests/element_vectors.py": {"_ANYWHERE", "_SHIFT"},
     # A number of mathematics, of a type or of an algorithm.
