@@ -104,7 +104,7 @@ class Features:
     has_sums: bool = False
     """Whether an accumulator is more than a flag of several conditions."""
     joins_conditions: bool = False
-    """Whether a condition by which a vector loop selects values is part of another condition."""
+    """Whether a condition by which a vector loop selects values is one of two that make another condition."""
 
 
 def in_units(
@@ -172,8 +172,8 @@ def _joins_conditions(operations: Iterable[Expr]) -> bool:
     for e in operations:
         if isinstance(e, ScalarOp) and e.name == "switch":
             selecting.add(e.args[0])
-        elif isinstance(e, ScalarOp) and e.dtype == "bool":
-            joined.update(a for a in e.args if a.dtype == "bool")
+        elif isinstance(e, ScalarOp) and e.dtype == "bool" and all(a.dtype == "bool" for a in e.args[:2]):
+            joined.update(e.args[:2] if len(e.args) > 1 else ())
     return not selecting.isdisjoint(joined)
 
 

@@ -25,11 +25,19 @@ def invariant(dtype):
     return T.switch(T.dimshuffle(ends, 0, "x"), T.cast(x, dtype), T.cast(y * 2, dtype))
 
 
-def both(x, y):
-    """Selections by a condition and by another one that it is part of."""
-    first, second = T.lt(x, y), T.isnan(x)
-    chosen = T.switch(second, y, x)
-    return T.switch(T.and_(first, second), x, T.switch(T.isnan(chosen), 1.0, chosen * y))
+def on_line(x, y, z):
+    """Selections by conditions and by others that they are part of, as in an interpolation beside infinities."""
+    first = y * x + z
+    chosen = T.switch(T.isnan(first), y * z + x, first)
+    flat = T.switch(T.and_(T.isnan(chosen), T.eq(z, y)), z, chosen)
+    return T.switch(T.and_(T.eq(x, y), T.isnan(first)), z, flat)
+
+
+def focal_loss(x, y):
+    """The gradient of a loss that selects by a condition and by its opposite."""
+    p = T.sigmoid(x)
+    q = T.switch(T.gt(y, 0), p, 1 - p)
+    return ag.grad((-((1 - q) ** 2) * T.log(q + 1e-6)).mean(), x)
 
 
 def vectorized_loops(function, folder):
@@ -57,12 +65,23 @@ def test_selections_by_joined_conditions_of_rows_are_vectorized(dtype, tmp_path)
 
 @vectorizes
 def test_selections_by_parts_of_conditions_are_vectorized(tmp_path):
-    f = ag.function([x, y], both(x, y))
+    z = T.matrix("z")
+    f = ag.function([x, y, z], on_line(x, y, z))
     assert vectorized_loops(f, tmp_path)
     assert all(vectorized_loops(f, tmp_path))
-    a = np.array([[np.nan, 1.0, -0.0, np.inf, np.nan], [2.0, np.nan, np.nan, -np.inf, 0.0]])
-    c = a[::-1].copy()
-    chosen = np.where(np.isnan(a), c, a)
-    with np.errstate(invalid="ignore"):
-        expected = np.where((a < c) & np.isnan(a), a, np.where(np.isnan(chosen), 1.0, chosen * c))
-    assert np.array_equal(f(a, c), expected, equal_nan=True)
+    values = [np.inf, -np.inf, np.nan, 0.0, 1.0, -0.0, 2.5]
+    a, b, c = (v.reshape(7, 49) for v in np.meshgrid(values, values, values))
+    with np.errstate(all="ignore"):
+        first = b * a + c
+        chosen = np.where(np.isnan(first), b * c + a, first)
+        flat = np.where(np.isnan(chosen) & (c == b), c, chosen)
+        expected = np.where((a == b) & np.isnan(first), c, flat)
+    assert np.array_equal(f(a, b, c), expected, equal_nan=True)
+
+
+@vectorizes
+def test_selections_by_a_condition_and_its_opposite_are_vectorized(tmp_path):
+    v, t = T.fvector("v"), T.fvector("t")
+    f = ag.function([v, t], focal_loss(v, t))
+    assert vectorized_loops(f, tmp_path)
+    assert all(vectorized_loops(f, tmp_path))
