@@ -268,9 +268,14 @@
 #else
 #define WORD_PAIR_SLOT
 #endif
+#if (!defined(AG_CHOSEN) || defined(AG_CALLS_WORD_POOL))
+#define WORD_POOL_SLOT .word_pool = convolve_word_pool,
+#else
+#define WORD_POOL_SLOT
+#endif
 #if (!defined(AG_CHOSEN) || defined(AG_CALLS_WORD_POOLING))
 #define WORD_POOLING_SLOT .word_pooling = pool_words,
 #else
 #define WORD_POOLING_SLOT
 #endif
-#define NARROW_SLOTS WORD_ATTENTION_SLOT WORD_CONVOLUTION_SLOT WORD_PAIR_SLOT WORD_POOLING_SLOT
+#define NARROW_SLOTS WORD_ATTENTION_SLOT WORD_CONVOLUTION_SLOT WORD_PAIR_SLOT WORD_POOL_SLOT WORD_POOLING_SLOT

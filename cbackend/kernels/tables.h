@@ -92,5 +92,6 @@ typedef struct ag_narrow_table {
     i32 (*word_attention)(const struct ag_runtime *rt, const ag_attention *of);
     i32 (*word_convolution)(const struct ag_runtime *rt, const ag_convolution *of);
     i32 (*word_pair)(const struct ag_runtime *rt, const ag_convolution_pair *of);
+    i32 (*word_pool)(const struct ag_runtime *rt, const ag_convolution_pool *of);
     void (*word_pooling)(const struct ag_runtime *rt, const ag_pooling *of);
 } ag_narrow_table;

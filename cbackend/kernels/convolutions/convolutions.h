@@ -90,7 +90,7 @@ typedef struct ag_convolution_pair {
     const struct ag_convolution *second;
 } ag_convolution_pair;
 
-/* A convolution and a pool that reads y of it, which is a buffer. */
+/* The same of bfloat16 numbers, the first one by tiles and rounded. */
 typedef struct ag_convolution_pool {
     const struct ag_convolution *first;
     const struct ag_pooling *second;

@@ -25,6 +25,7 @@ from .spec import (
     TILED_CONVOLUTION,
     WORD_CONVOLUTION,
     WORD_PAIR,
+    WORD_POOL,
     Kind,
     Size,
 )
@@ -45,8 +46,10 @@ def plan_pair(p: Planner, node: Apply) -> None:
     call, room = first.complete(p, partial(p.fresh, amid.dtype))
     p.arrays[amid] = call.fields.get("rounded", room)
     then, result = second.complete(p, partial(p.result, node.out))
-    spec = CONVOLUTION_POOL if isinstance(second.made.op, BlockedPool) else CONVOLUTION_PAIR
-    spec = WORD_PAIR if call.spec is WORD_CONVOLUTION else spec
+    of_words, of_floats = WORD_PAIR, CONVOLUTION_PAIR
+    if isinstance(second.made.op, BlockedPool):
+        of_words, of_floats = WORD_POOL, CONVOLUTION_POOL
+    spec = of_words if call.spec is WORD_CONVOLUTION else of_floats
     p.run(spec, call.dtype, first=call.inside(room), second=then.inside(result))
 
 

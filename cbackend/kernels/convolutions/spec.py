@@ -189,6 +189,11 @@ CONVOLUTION_POOL = KernelSpec(
     only=WITH_CONVOLUTIONS,
 )
 
+WORD_POOL = replace(
+    CONVOLUTION_POOL, name="word_pool", about="The same of bfloat16 numbers, the first one by tiles and rounded.",
+    table=NARROW, function="convolve_word_pool", only="", struct=CONVOLUTION_POOL.c_struct, fails=("MEMORY",),
+)  # fmt: skip
+
 KERNEL_GRADIENT = KernelSpec(
     "kernel_gradient",
     "The gradient of the kernels of a convolution in blocks: y = sums of windows of x, as there, times g.  y, "
@@ -216,5 +221,5 @@ KERNEL_GRADIENT = KernelSpec(
 
 SPECS = (
     WINDOW_PRODUCT, WORD_CONVOLUTION, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, WORD_PAIR,
-    CONVOLUTION_POOL, KERNEL_GRADIENT,
+    CONVOLUTION_POOL, WORD_POOL, KERNEL_GRADIENT,
 )  # fmt: skip

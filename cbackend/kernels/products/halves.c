@@ -26,6 +26,29 @@ INLINE pair_sums widened_halves(const half *x)
 #endif
 }
 
+/* The larger of the bits of two numbers each. */
+INLINE __attribute__((unused)) halves larger_bits(halves a, halves b)
+{
+#if defined(__AVX512VL__) && defined(__AVX512BW__) /* gcc compares to a mask and blends */
+    halves found;
+    __asm__("vpmaxuw %2, %1, %0" : "=v"(found) : "v"(a), "vm"(b));
+    return found;
+#else
+    const halves greater = (halves)(a > b);
+    return (greater & a) | (~greater & b);
+#endif
+}
+
+/* Whether a number has its sign bit set. */
+INLINE __attribute__((unused)) i32 has_sign(halves x)
+{
+    typedef unsigned long long signs __attribute__((vector_size(VECTOR_BYTES / 2)));
+    const signs found = (signs)x & 0x8000800080008000;
+    unsigned long long any = 0;
+    for (int k = 0; k < VECTOR_BYTES / 16; k++) any |= found[k];
+    return any != 0;
+}
+
 /* The nearest bfloat16 numbers, ties to even, as floats; a NaN stays a NaN. */
 INLINE __attribute__((unused)) pair_sums nearest_halves(pair_sums x)
 {

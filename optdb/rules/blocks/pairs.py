@@ -41,9 +41,13 @@ def _are_floats(first: Node, node: Node) -> bool:
 
 
 def _are_words(first: Node, node: Node) -> bool:
-    """Whether a convolution by tiles and its reader, which has a kernel for each channel, are a pair of bfloat16."""
+    """Whether a convolution by tiles and its reader, a kernel for each channel or a pool, are a pair of bfloat16."""
     (op, ending), (second, then) = _narrow(first), _narrow(node)
-    if op is None or second is None or ending is None or not ending.rounded or ending.added is not None:
+    if op is None or ending is None or not ending.rounded or ending.added is not None:
+        return False
+    if isinstance(node.op, BlockedPool):
+        return node.op.halves and op.tile_words > 0 and op.groups == 1
+    if second is None:
         return False
     is_ended = then is not None or second is node.op
     return is_ended and op.tile_words > 0 and op.groups == 1 and second.own and op.size == second.size

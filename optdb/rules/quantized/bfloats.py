@@ -166,6 +166,17 @@ def pool_of_rounded(node: Node, users: Users) -> Variable | None:
     return from_bfloat16(_rounded_bits(rounding.inputs[0], users))
 
 
+def join_of_rounded(node: Node, users: Users) -> Variable | None:
+    """Return the joined bits of rounded numbers, if all that reads the join rounds them or pools rounded ones."""
+    join = producer(node.inputs[0], Join)
+    if join is None:
+        return None
+    for reader, _ in users(join.out):
+        if reader is None or (reader.op != to_bits and _pooled(reader.out, users) is None):
+            return None
+    return join.op(*(_rounded_bits(i, users) for i in join.inputs))  # type: ignore[no-any-return]
+
+
 def _pooled(v: Variable, users: Users) -> Node | None:
     """Return the pool of the largest numbers that makes a value, if nothing needs its result in float32."""
     made = producer(v, BlockedPool)
@@ -249,6 +260,10 @@ PAIRS: list[Rule] = [
               contract=relaxes("signed zero", "underflow"),
               formula="from_bfloat16(to_bfloat16(blocked_pool(x))) -> from_bfloat16(blocked_pool(to_bfloat16(x)))"
                       "  for the largest number"),
+    node_rule("local_bfloat16_join", to_bits, join_of_rounded, having=Join, uses=True,
+              contract=relaxes("signed zero", "underflow"),
+              formula="to_bfloat16(join(x, y)) -> join(to_bfloat16(x), to_bfloat16(y))"
+                      "  where all that reads the join rounds it"),
     node_rule("local_bfloat16_pairs", BlockedConvolution, convolution_of_pairs, having=(from_bfloat16, Join, *VIEWS),
               contract=relaxes("rounding", "signed zero", "underflow"), lacking=lacking_unit,
               formula="blocked_convolution(from_bfloat16(x), w, b) -> bfloat_convolution(x, w in pairs, b)"),

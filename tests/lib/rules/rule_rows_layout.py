@@ -319,6 +319,8 @@ ROWS = [
      from_bfloat16(HALVES_POOL(T.to_bfloat16(single_blocks)))),
     ("local_bfloat16_pool", NEAR["bfloat16"](POOL(T.join(1, single_blocks, from_bfloat16(words)))),
      from_bfloat16(HALVES_POOL(T.join(1, T.to_bfloat16(single_blocks), words)))),
+    ("local_bfloat16_join", T.to_bfloat16(T.join(1, single_blocks, from_bfloat16(words))),
+     T.join(1, T.to_bfloat16(single_blocks), words)),
     (
         "local_bfloat16_pairs",
         BlockedConvolution((1, 1), (1, 1), NONE, WORD, PANEL)(from_bfloat16(words), EVEN, T.constant(BIAS[:2])),
@@ -522,6 +524,7 @@ UNCHANGED = [
     ("local_convolution_pair", packed(square)(packed(own, True)(blocks))),
     ("local_convolution_pair", POOL(POOL(blocks))),
     ("local_bfloat16_pool", NEAR["bfloat16"](replace(POOL, sums=True)(single_blocks))),
+    ("local_bfloat16_join", T.to_bfloat16(T.exp(single_blocks))),
     ("local_convolution_pair", POOL(packed(T.constant(np.ones((N, N, 3, 2))))(blocks))),  # of many products
     ("local_convolution_pair", packed(own, True)(packed(own, True)(blocks))),
     ("local_convolution_pair", packed(own, True)(T.exp(packed(square)(blocks)))),
