@@ -206,7 +206,8 @@ def _with_pairs(compute: str, options: dict[str, Any]) -> dict[str, Any]:
     mode = default_mode() if options.get("mode") is None else as_mode(options["mode"])
     if compute != "bfloat16" or mode.optimizer is None:
         return options
-    return {**options, "mode": mode.including("pairs_of_bfloat16", "attention_of_bfloat16", "functions_of_bfloat16")}
+    passes = "sums_of_bfloat16", "pairs_of_bfloat16", "attention_of_bfloat16", "functions_of_bfloat16"
+    return {**options, "mode": mode.including(*passes)}
 
 
 def _name(node: Apply) -> str:

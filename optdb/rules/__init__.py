@@ -343,6 +343,7 @@ def layout_db() -> SequenceDB:
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     db.register("tiles", asked_for("winograd", winograd.WINOGRAD), "winograd", position=0.5)
+    db.register("sums_of_bfloat16", asked_for("bfloat16", bfloats.SUMS), "bfloat16", position=0.8)
     db.register("pairs_of_bfloat16", asked_for("bfloat16", bfloats.PAIRS), "bfloat16", position=0.9)
     return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 

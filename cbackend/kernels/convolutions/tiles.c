@@ -18,6 +18,7 @@
 #include "direct.c"
 
 enum { STAGE_BYTES = 1 << 18 }; /* of the copy of x for a strip */
+enum { COPY_AHEAD = 1 << 12 };  /* prefetch distance of a copy, bytes */
 
 /* The copy of x for a strip, and rooms for the sums of tiles. */
 typedef struct stage {
@@ -63,6 +64,8 @@ static void copy_half_rows(const ag_convolution *of, const REAL *x, i64 step, i6
         for (i64 c = 0; c < count; c++, x += step) ((half_row *)to)[c] = *(const half_row *)x & kept;
     else
         for (i64 c = 0; c < count; c++, x += step, y += step, to += CHUNK_BYTES) {
+            __builtin_prefetch((const char *)x + COPY_AHEAD, 0, 3);
+            __builtin_prefetch((const char *)y + COPY_AHEAD, 0, 3);
             *(half_row *)to = *(const half_row *)x & kept;
             *(half_row *)(to + CHUNK_BYTES / 2) = *(const half_row *)y & others;
         }
@@ -264,6 +267,26 @@ static void store_positions(const tiled *tiles, const strip *part, i64 from, i64
     }
 }
 
+/* Prefetch `count` blocks of `bytes` bytes, `step` bytes apart, of which numbers are written or read. */
+INLINE void look_at_blocks(const int is_written, const char *from, i64 count, i64 step, i64 bytes)
+{
+    for (i64 b = 0; b < count; b++)
+        for (i64 at = 0; at < bytes; at += CHUNK_BYTES) __builtin_prefetch(from + b * step + at, is_written, 3);
+}
+
+/* Prefetch the lines where the sums of positions [from, to) of a strip are stored, and what is added to them. */
+static void look_at_results(const tiled *tiles, const strip *part, i64 from, i64 to)
+{
+    const i64 wide = tiles->wide, columns = tiles->planes.columns.count, block = part->of->out_block;
+    const i64 first = part->row * columns + from / wide * columns + at_most(from % wide, columns);
+    const i64 count = part->row * columns + to / wide * columns + at_most(to % wide, columns) - first;
+    const i64 blocks = part->width / block, place = first * block, numbers = count * block;
+    if (part->rounded)
+        look_at_blocks(1, (const char *)(part->rounded + place), blocks, 2 * part->halves_step, 2 * numbers);
+    else look_at_blocks(1, (const char *)(part->y + place), blocks, 4 * part->step, 4 * numbers);
+    if (part->added) look_at_blocks(0, (const char *)(part->added + place), blocks, 2 * part->halves_step, 2 * numbers);
+}
+
 /* The weights of the panel behind one of `bytes` bytes, if they are not near: those of a layer, for its first strip. */
 static const char *next_weights(const tiled *tiles, const strip *part, const stage *at, i64 bytes)
 {
@@ -302,6 +325,7 @@ static void multiply_stage(const tiled *tiles, const strip *part, const stage *f
         of.x[0] = from->numbers + k * of.row, of.x[1] = of.x[0] + CHUNK * of.row;
         if (rows != of.rows && !plain) configure_pairs(rows, of.chunk);
         of.rows = rows;
+        look_at_results(tiles, part, k, k + rows);
         if (next) look_ahead_of_pairs(&of, next, bytes, k / MOST_TILED_ROWS, blocks);
         of.to[0] = (char *)(from->sums + k / MOST_TILED_ROWS % 2 * each), of.to[1] = of.to[0] + CHUNK * of.to_row;
         if (plain) multiply_pairs_by_vectors(&of);

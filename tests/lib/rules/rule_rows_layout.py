@@ -109,6 +109,18 @@ def packed(w, own=False):
     return lambda v: op(v, T.constant(pack(w.data, SIZE, PANEL, True, own)), zeros)
 
 
+SQUARE = T.constant(np.ones((WORD, WORD, 1, 1), "float32"))
+NARROW_W, TWICE = (T.constant(np.ones((3 * WORD, n * WORD, 1, 1), "float32")) for n in (1, 2))
+few_words = T.tensor("few_words", "uint16", (1, 1, 1, 2, WORD))
+
+
+def along(v, w, stride=(1, 1), bias=1):
+    """A product along channels of bfloat16 numbers, or of float32."""
+    wide = from_bfloat16(v) if v.dtype == "uint16" else v
+    numbers = T.constant(np.full(w.data.shape[0], bias, "float32"))
+    return BlockedConvolution(stride, (1, 1), NONE, WORD, PANEL)(wide, w, numbers)
+
+
 def in_pair(v):
     """A kernel for each channel behind a product along channels."""
     first, second = packed(square)(v), packed(own, True)(blocks)
@@ -319,6 +331,10 @@ ROWS = [
      from_bfloat16(HALVES_POOL(T.to_bfloat16(single_blocks)))),
     ("local_bfloat16_pool", NEAR["bfloat16"](POOL(T.join(1, single_blocks, from_bfloat16(words)))),
      from_bfloat16(HALVES_POOL(T.join(1, T.to_bfloat16(single_blocks), words)))),
+    ("local_bfloat16_sum", along(words, NARROW_W) + along(words, NARROW_W, (1, 1)),
+     along(T.join(1, from_bfloat16(words), from_bfloat16(words)), TWICE, bias=2)),
+    ("local_bfloat16_sum", along(words, NARROW_W, (3, 2)) + along(few_words, NARROW_W),
+     along(T.join(1, from_bfloat16(words[:, :, ::3, ::2]), from_bfloat16(few_words)), TWICE, bias=2)),
     ("local_bfloat16_join", T.to_bfloat16(T.join(1, single_blocks, from_bfloat16(words))),
      T.join(1, T.to_bfloat16(single_blocks), words)),
     (
@@ -525,6 +541,9 @@ UNCHANGED = [
     ("local_convolution_pair", POOL(POOL(blocks))),
     ("local_bfloat16_pool", NEAR["bfloat16"](replace(POOL, sums=True)(single_blocks))),
     ("local_bfloat16_join", T.to_bfloat16(T.exp(single_blocks))),
+    ("local_bfloat16_sum", along(words, SQUARE) + along(words, SQUARE)),  # a join has as many bytes as a sum
+    ("local_bfloat16_sum", along(words, NARROW_W) + along(single_blocks, NARROW_W)),  # not stored in 16 bits
+    ("local_bfloat16_sum", along(words, NARROW_W) + along(words, NARROW_W, (3, 3))),  # broadcast
     ("local_convolution_pair", POOL(packed(T.constant(np.ones((N, N, 3, 2))))(blocks))),  # of many products
     ("local_convolution_pair", packed(own, True)(packed(own, True)(blocks))),
     ("local_convolution_pair", packed(own, True)(T.exp(packed(square)(blocks)))),

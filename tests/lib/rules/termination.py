@@ -177,7 +177,7 @@ INWARDS = {
     """),
     "sum_pool": words("local_sum_pool_of_convolution"),
     "true_div": words("local_div_by_neg local_div_of_neg local_div_switch_sink local_div_switch_sink_else"),
-    "to_bfloat16": words("local_bfloat16_join local_bfloat16_pool"),
+    "to_bfloat16": words("local_bfloat16_pool"),
 }
 """Rules after which less lies between the ops of this name and the inputs."""
 

@@ -20,7 +20,7 @@ from arignote.explain import remarks
 from arignote.ops.elementwise.special import to_bfloat16
 from arignote.targets.current import current
 from arignote.targets.named import host
-from arignote.targets.units import has_tiles, tiles_refused
+from arignote.targets.units import has_tiles, tiles_refused, unit_for
 
 LIB = Path(machines.__file__).parents[1]
 KERNEL = LIB.parents[1] / "cbackend" / "kernels" / "products" / "pair_tiles.c"
@@ -134,6 +134,30 @@ def test_infinities_and_nan_stay_with_their_outputs():
             exact = by_definition(op, bits, w, b)
         np.testing.assert_array_equal(np.moveaxis(y[0, 0], 2, 0), exact[0])
         assert np.isfinite(exact).any() and not np.isfinite(exact).all()
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_sum_of_products_is_a_product_of_joined_channels(stride):
+    """A residual block that changes channels: sums stay in float32, NaN and infinities stay where they are."""
+    x, conv = T.tensor("x", "float32", (2, 3, 15, 18)), T.nn.conv2d
+    shapes = (32, 3, 3, 3), (16, 32, 1, 1), (64, 16, 1, 1), (64, 32, 1, 1), (8, 64, 1, 1)
+    w = [ag.shared(numbers(*shape) / 4, shape=shape) for shape in shapes]
+    h = T.relu(conv(x, w[0]))
+    y = T.relu(conv(T.relu(conv(h, w[1], stride=stride)), w[2]) + conv(h, w[3], stride=stride))
+    y = conv(y, w[4])
+    value = numbers(2, 3, 15, 18)
+    value[0, 1, 5, 7], value[1, 2, 0, 0] = np.nan, np.inf
+    one = ag.freeze(y, compute="bfloat16", threads=1)
+    two = ag.freeze(y, compute="bfloat16", mode=ag.Mode().excluding("local_bfloat16_sum"))
+    convolutions = [sum("convolution" in str(node.op) for node in f.graph.order) for f in (one, two)]
+    assert convolutions[0] == convolutions[1] - bool(has_unit())
+    np.testing.assert_allclose(one(value), two(value), rtol=2e-2, atol=2e-2)
+    np.testing.assert_array_equal(one(value), ag.freeze(y, compute="bfloat16", threads=3)(value))
+
+
+def has_unit():
+    """Whether the machine multiplies bfloat16 numbers."""
+    return unit_for(host(), "bfloat16")
 
 
 @GCC
