@@ -10,6 +10,7 @@ from ....ops.lowered.blocked import FromBlocks, ToBlocks
 from ..outcome import Outcome
 from ..planner import Planner
 from ..program import Array, Lengths
+from .creation import fill_with_zeros
 from .windows import window_counts
 
 _MOST_SHUFFLED = 8
@@ -17,14 +18,20 @@ _MOST_SHUFFLED = 8
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
-    """Plan one copy that makes the channels of each block adjacent in memory."""
+    """Plan copies that make the channels of each block adjacent in memory; zeros fill up the last block."""
     (x,), size = p.inputs_of(node), node.op.size  # type: ignore[attr-defined]
     (n, channels, *positions), (image, channel, *along) = x.lengths, x.strides
-    count = node.out.type.shape[1]
-    p.guard("equal", channels, count * size, failure=Outcome.LENGTHS, axis=1)
-    lengths = (n, count, *positions, size)
-    result = p.result(node.out, lengths)
-    p.copy(result, p.view(x, lengths, (image, p.product((size, channel)), *along, channel)))
+    known = node.inputs[0].type.shape[1] or 0
+    p.guard("equal", channels, known, failure=Outcome.LENGTHS, axis=1)
+    result = p.result(node.out, (n, -(-known // size), *positions, size))
+    to, block = p.strides(result.lengths), p.product((size, channel))
+    for start, blocks, width in _runs(0, known, size):
+        place = p.product((start // size, to[1]))
+        if width < size:
+            fill_with_zeros(p, p.view(result, (n, blocks, *positions, size), to, place))
+        lengths = (n, blocks, *positions, width)
+        part = p.view(x, lengths, (image, block, *along, channel), p.product((start, channel)))
+        p.copy(p.view(result, lengths, to, place), part)
 
 
 def plan_from_blocks(p: Planner, node: Apply) -> None:
@@ -59,12 +66,11 @@ def _runs(start: int, end: int, size: int) -> Iterator[tuple[int, int, int]]:
 
 
 def has_copy(node: Apply) -> bool:
-    """Whether C copies channels into blocks, or out of them: blocks of a known size, which the channels fill."""
+    """Whether C copies a known number of channels into blocks, or out of blocks of a known size."""
     op = node.op
     if isinstance(op, FromBlocks):
         return op.shuffle <= _MOST_SHUFFLED and bool(node.inputs[0].type.shape[4])
-    channels = node.inputs[0].type.shape[1]
-    return bool(op.size) and channels is not None and channels % op.size == 0  # type: ignore[attr-defined]
+    return bool(op.size) and node.inputs[0].type.shape[1] is not None  # type: ignore[attr-defined]
 
 
 def with_dense_lanes(p: Planner, x: Array) -> Array:

@@ -4,10 +4,12 @@
                                                                                  (or few rows by large constants)
     dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
     dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
-    blocked_convolution(x, w, b) + blocked_convolution(y, v, c)   -->   blocked_convolution(join(x, y), join(w, v), b + c)
+    blocked_convolution(x, w, b) + blocked_convolution(y, v, c)
+                                              -->   blocked_convolution(join(x, y), join(w, v), b + c)
     blocked_convolution(from_bfloat16(x), w, b)   -->   bfloat_convolution(x, w in pairs, b)
     attention(from_bfloat16(q), from_bfloat16(k), from_bfloat16(v), scale)   -->   bfloat_attention(q, k, v, scale)
     to_bfloat16(mul(x, erfc(y)))   -->   to_bfloat16(mul(x, coarse_erfc(y)))
+    to_bfloat16(true_div(x, c))    -->   to_bfloat16(mul(x, 1 / c))              for constants c
 
 The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
 """
@@ -23,14 +25,14 @@ import numpy as np
 from ....graph import Apply, Constant, Variable, same_shape
 from ....ops.core.tensor import constant, own_constant
 from ....ops.elementwise.exponential import coarse_erfc, erfc
-from ....ops.elementwise.records import add, from_bfloat16, mul
+from ....ops.elementwise.records import add, from_bfloat16, maximum, minimum, mul, true_div
 from ....ops.elementwise.records import to_bfloat16 as to_bits
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.attention import Attention
 from ....ops.lowered.bfloat_dot import BfloatDot
-from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked import BlockedConvolution, ToBlocks
 from ....ops.lowered.blocked_pool import BlockedPool
 from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
@@ -145,8 +147,12 @@ def convolution_of_pairs(node: Node) -> Variable | None:
     bits, kernels = seen_bits_of(x), bits_of(w)
     if bits is None or not isinstance(kernels, Constant) or not isinstance(bias, Constant):
         return None
-    shape, tile_words = kernels.data.shape, words_of_tiles(op, x, kernels.data.shape)
-    if op.weights or op.shuffle != 1 or (not tile_words and (x.ndim != 5 or (shape[1] % 2 and not op.own))):
+    shape, in_blocks = kernels.data.shape, x.ndim == 5
+    tile_words = words_of_tiles(op, in_blocks, shape)
+    if not in_blocks and not tile_words and op.groups == 1 and shape[1] >= op.size:
+        bits, in_blocks = ToBlocks(op.size)(bits), True
+        tile_words = words_of_tiles(op, in_blocks, shape)
+    if op.weights or op.shuffle != 1 or (not tile_words and (not in_blocks or (shape[1] % 2 and not op.own))):
         return None
     if not multiplies_bfloats(current()) and not current().limits.convolutions.pairs_in_float32:
         return None
@@ -179,7 +185,7 @@ def sum_of_products(node: Node, users: Users) -> Variable | None:
 
 
 def _along_channels(v: Variable, users: Users) -> Node | None:
-    """Return the product of stored bfloat16 numbers, at each position alone, that makes a value without other readers."""
+    """Return the product of stored bfloat16 numbers, of one position, that makes a value without other readers."""
     made = producer(v, BlockedConvolution)
     if made is None or len(users(v)) > 1:
         return None
@@ -240,7 +246,7 @@ def _rounded_bits(v: Variable, users: Users) -> Variable:
     return to_bits(v)
 
 
-def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
+def words_of_tiles(op: Any, in_blocks: bool, kernels: tuple[int, ...]) -> int:
     """Return the words of channels that tiles sum: of blocks that fill rows of tiles, or half of them; of a block that
     holds several groups; of few channels.
 
@@ -250,9 +256,9 @@ def words_of_tiles(op: Any, x: Variable, kernels: tuple[int, ...]) -> int:
     most = units.TILE_WORDS
     if not units.has_tiles(current(), "bfloat16") or op.own or op.size not in (most, 2 * most):
         return 0
-    if x.ndim == 5 and op.is_within(kernels, True):
+    if in_blocks and op.is_within(kernels, True):
         return narrow.GROUP_WORDS if op.size == 2 * narrow.GROUP_WORDS else 0  # type: ignore[no-any-return]
-    if x.ndim == 5:
+    if in_blocks:
         return 0 if op.is_listed(kernels, True) or kernels[1] % 2 else most
     words = narrow.IMAGE_WORDS * kernels[3]
     is_image = op.groups == 1 and kernels[1] <= 2 * narrow.IMAGE_WORDS and op.dilation[1] == 1
@@ -283,6 +289,36 @@ def _coarse(node: Apply) -> Variable:
     """Return erfc of few bits; a multiplication replaces a division by the root of 2."""
     x = dividend_by_root(node)
     return coarse_erfc(*node.inputs) if x is None else coarse_erfc(mul(x, constant(math.sqrt(0.5), "float32")))
+
+
+def product_by_reciprocals(node: Node, users: Users) -> Variable | None:
+    """Return the rounded product by reciprocals of constants, in place of a quotient, which bounds may follow."""
+    product = _by_reciprocals(node.inputs[0], users)
+    return None if product is None else to_bits(product)
+
+
+def _by_reciprocals(v: Variable, users: Users) -> Variable | None:
+    """Return a product in place of the quotient without other readers that makes a value; None if there is none."""
+    made = producer(v, true_div, maximum, minimum)
+    if made is None or len(users(v)) > 1 or v.dtype != "float32":
+        return None
+    if made.op == true_div:
+        inverse = _reciprocals(made.inputs[1])
+        return None if inverse is None else mul(made.inputs[0], inverse)
+    inside = [_by_reciprocals(i, users) for i in made.inputs]
+    if all(i is None for i in inside):
+        return None
+    return made.op(*(own if i is None else i for i, own in zip(inside, made.inputs, strict=True)))  # type: ignore[no-any-return]
+
+
+def _reciprocals(v: Variable) -> Variable | None:
+    """Return the reciprocals of constants; None if one of them is no normal number."""
+    if not isinstance(v, Constant) or v.dtype != "float32":
+        return None
+    with np.errstate(all="ignore"):
+        inverse = np.reciprocal(v.data)
+    is_normal = np.isfinite(inverse) & (np.abs(inverse) >= np.finfo("float32").tiny)
+    return constant(inverse) if is_normal.all() else None
 
 
 STORED: list[Rule] = [
@@ -329,5 +365,9 @@ FUNCTIONS: list[Rule] = [
     node_rule("local_bfloat16_erfc", to_bits, coarse_function, having=mul, uses=True,
               contract=narrows(8) | relaxes("rounding", "underflow"),
               formula="to_bfloat16(mul(x, erfc(y))) -> to_bfloat16(mul(x, coarse_erfc(y)))"),
+    node_rule("local_bfloat16_quotient", to_bits, product_by_reciprocals, having=(true_div, maximum, minimum),
+              uses=True,
+              contract=narrows(8) | relaxes("rounding", "overflow", "underflow"),
+              formula="to_bfloat16(true_div(x, c)) -> to_bfloat16(mul(x, 1 / c))  for constants, clipped or not"),
 ]  # fmt: skip
-"""Functions whose results are rounded to bfloat16: GELU takes half the time."""
+"""Functions whose results are rounded to bfloat16: GELU takes half the time, a quotient a tenth."""

@@ -86,6 +86,7 @@ single_blocks = T.tensor("single_blocks", "float32", (1, 1, 3, 3, WORD))
 PAIRED = BfloatConvolution((1, 1), (1, 1), NONE, WORD, PANEL, (2, 4, 1, 1))
 SEVERAL_BITS, HALF = T.tensor("bits", "uint16", (2, 3, 4)), T.constant(np.float32(0.5))
 ROOT, ROOT_OF_HALF = (T.constant(np.float32(number**0.5)) for number in (2, 0.5))
+INVERSE = T.constant(1 / ROOT.data)
 PAIRED_GROUPS = replace(PAIRED, weights=(2, 2, 1, 1), groups=2)
 PAIRED_OWN = replace(PAIRED, weights=(2, 1, 1, 1), own=True)
 BIAS = np.r_[1, 1, np.zeros(WORD - 2)].astype("float32")
@@ -110,6 +111,8 @@ def packed(w, own=False):
 
 
 SQUARE = T.constant(np.ones((WORD, WORD, 1, 1), "float32"))
+SQUARE_PAIRED, ONES = replace(PAIRED, weights=(WORD, WORD, 1, 1)), T.constant(np.ones(WORD, "float32"))
+bits_of_images = T.tensor("bits_of_images", "uint16", (1, WORD, 3, 3))
 NARROW_W, TWICE = (T.constant(np.ones((3 * WORD, n * WORD, 1, 1), "float32")) for n in (1, 2))
 few_words = T.tensor("few_words", "uint16", (1, 1, 1, 2, WORD))
 
@@ -323,6 +326,12 @@ ROWS = [
         T.to_bfloat16(T.mul(HALF, singles, T.erfc(-singles / ROOT))),
         T.to_bfloat16(T.mul(HALF, singles, T.coarse_erfc(-singles * ROOT_OF_HALF))),
     ),
+    ("local_bfloat16_quotient", T.to_bfloat16(singles / ROOT), T.to_bfloat16(T.mul(singles, INVERSE))),
+    (
+        "local_bfloat16_quotient",
+        T.to_bfloat16(T.minimum(T.maximum(singles / ROOT, HALF), ROOT)),
+        T.to_bfloat16(T.minimum(T.maximum(T.mul(singles, INVERSE), HALF), ROOT)),
+    ),
     ("local_bfloat16_operands", POINTS(singular, KERNELS), POINTS(NEAR["bfloat16"](singular), EIGHTH)),
     ("local_float16_operands", POINTS(singular, KERNELS), POINTS(NEAR["float16"](singular), KERNELS)),
     ("local_bfloat16_operands", T.matmul(stack, stack), T.matmul(NEAR["bfloat16"](stack), NEAR["bfloat16"](stack))),
@@ -331,6 +340,13 @@ ROWS = [
      from_bfloat16(HALVES_POOL(T.to_bfloat16(single_blocks)))),
     ("local_bfloat16_pool", NEAR["bfloat16"](POOL(T.join(1, single_blocks, from_bfloat16(words)))),
      from_bfloat16(HALVES_POOL(T.join(1, T.to_bfloat16(single_blocks), words)))),
+    (
+        "local_bfloat16_pairs",
+        along(bits_of_images, SQUARE),
+        SQUARE_PAIRED(
+            ToBlocks(WORD)(bits_of_images), T.constant(SQUARE_PAIRED.packed(to_bfloat16(SQUARE.data))), ONES
+        ),
+    ),
     ("local_bfloat16_sum", along(words, NARROW_W) + along(words, NARROW_W, (1, 1)),
      along(T.join(1, from_bfloat16(words), from_bfloat16(words)), TWICE, bias=2)),
     ("local_bfloat16_sum", along(words, NARROW_W, (3, 2)) + along(few_words, NARROW_W),
@@ -541,6 +557,8 @@ UNCHANGED = [
     ("local_convolution_pair", POOL(POOL(blocks))),
     ("local_bfloat16_pool", NEAR["bfloat16"](replace(POOL, sums=True)(single_blocks))),
     ("local_bfloat16_join", T.to_bfloat16(T.exp(single_blocks))),
+    *[("local_bfloat16_quotient", T.to_bfloat16(singles / T.constant(np.float32(v)))) for v in (0, 2e38, 1e-40)],
+    ("local_bfloat16_quotient", T.to_bfloat16(T.maximum(ROOT / singles, HALF))),
     ("local_bfloat16_sum", along(words, SQUARE) + along(words, SQUARE)),  # a join has as many bytes as a sum
     ("local_bfloat16_sum", along(words, NARROW_W) + along(single_blocks, NARROW_W)),  # not stored in 16 bits
     ("local_bfloat16_sum", along(words, NARROW_W) + along(words, NARROW_W, (3, 3))),  # broadcast

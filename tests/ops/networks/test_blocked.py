@@ -284,6 +284,18 @@ def test_changes_of_layout(channels):
     np.testing.assert_allclose(ag.function([x], ag.grad(loss, x))(value), 18 * value, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
+@pytest.mark.parametrize(("channels", "size"), [(58, 16), (3, 16), (32, 16), (17, 16), (9, 8), (5, 3), (0, 4)])
+def test_channels_that_do_not_fill_blocks(dtype, channels, size):
+    """One copy for whole blocks; zeros behind the last channel, of strided images too."""
+    shape = (2, channels, 7, 18)
+    x, value = T.tensor("x", dtype, shape), RNG.integers(1, 200, shape).astype(dtype)
+    f = ag.function([x], [ToBlocks(size)(x), ToBlocks(size)(x[:, :, ::-2, 1::3])])
+    assert names(f).count("to_blocks") == 2 or channels == 0
+    for found, given in zip(f(value), (value, value[:, :, ::-2, 1::3]), strict=True):
+        np.testing.assert_array_equal(found, in_blocks(given, size))
+
+
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("laid", [False, True])
 def test_a_convolution_as_other_ops(own, laid):
