@@ -271,7 +271,9 @@ static void store_positions(const tiled *tiles, const strip *part, i64 from, i64
 INLINE void look_at_blocks(const int is_written, const char *from, i64 count, i64 step, i64 bytes)
 {
     for (i64 b = 0; b < count; b++)
-        for (i64 at = 0; at < bytes; at += CHUNK_BYTES) __builtin_prefetch(from + b * step + at, is_written, 3);
+        for (i64 at = 0; at < bytes; at += CHUNK_BYTES)
+            if (is_written) __builtin_prefetch(from + b * step + at, 1, 3);
+            else __builtin_prefetch(from + b * step + at, 0, 3);
 }
 
 /* Prefetch the lines where the sums of positions [from, to) of a strip are stored, and what is added to them. */
