@@ -292,8 +292,8 @@ def test_channels_that_do_not_fill_blocks(dtype, channels, size):
     x, value = T.tensor("x", dtype, shape), RNG.integers(1, 200, shape).astype(dtype)
     f = ag.function([x], [ToBlocks(size)(x), ToBlocks(size)(x[:, :, ::-2, 1::3])])
     assert names(f).count("to_blocks") == 2 or channels == 0
-    for found, given in zip(f(value), (value, value[:, :, ::-2, 1::3]), strict=True):
-        np.testing.assert_array_equal(found, in_blocks(given, size))
+    for found, images in zip(f(value), (value, value[:, :, ::-2, 1::3]), strict=True):
+        np.testing.assert_array_equal(found, in_blocks(images, size))
 
 
 @pytest.mark.parametrize("own", [False, True])
