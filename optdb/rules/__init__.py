@@ -89,7 +89,7 @@ from .quantized.storage import FORMATS, StoreWeights
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .search.saturation import EGraphOptimizer
-from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
+from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, masked, shapes, writing
 from .shapes.narrow_indices import NarrowIndices
 from .shapes.short_rows import ShortRowsOptimizer
 
@@ -124,8 +124,8 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, writing.JOINED, reductions.EXTREMA, joins.BY_PARTS,
-    pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, writing.JOINED, masked.MASKED, reductions.EXTREMA,
+    joins.BY_PARTS, pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
 READABLE = (
     *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,

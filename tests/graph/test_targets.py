@@ -41,6 +41,7 @@ BOUNDS = {
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
+    "optdb/rules/shapes/masked.py": {"MOST_ADDITIONS"},
     "optdb/rules/shapes/writing.py": {"MOST_ALONE"},
     "optdb/rules/shapes/covering.py": {"MOST_PARTS"},
     "ops/control/scan_gradient.py": {"LONG_PRODUCT"},

@@ -36,6 +36,7 @@ from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 from ..control.inner_graphs import admitted
+from .masked import selected_dims
 
 FEW = 16
 """Most parts of a length that is assumed, or compared with others: what grows with a graph would take squared time."""
@@ -160,6 +161,8 @@ class Assumed:
                 part = _written_dims(node)
                 if None not in part:
                     joint.setdefault((dims_of(_written_value(node)), part), node)  # type: ignore[arg-type]
+            elif (selected := selected_dims(node)) is not None:
+                joint.setdefault(selected, node)
         for shapes, node in joint.items():
             for pair in _side_by_side(shapes):
                 if pair not in seen:
@@ -303,6 +306,7 @@ class Assumed:
         """Whether a sum over broadcast axes, or a loop of its own, is not needed under the assumption.
 
         A loop of its own computes an operand that is perhaps broadcast: one with several readers, or a costly one.
+        Elements that one mask selects from several arrays need no positions if the arrays have its lengths.
         """
         if any(body.lengths and body.helps() for body in self.bodies.values()):
             return True
@@ -315,6 +319,8 @@ class Assumed:
             if isinstance(node.op, IncSubtensor) and self._is_computed_in_place(node):
                 return True
             if isinstance(node.op, Join) and self._joins_columns(node):
+                return True
+            if (selected := selected_dims(node)) is not None and self._become_equal(*selected):
                 return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner

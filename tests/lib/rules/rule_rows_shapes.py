@@ -139,7 +139,21 @@ INDEXING = [
 ]
 
 _ones = T.constant(1.0)
+_selected = T.nonzero(s < A)
+_mask = ("a", "a")
+_exponentials = T.exp(A[_selected])
 WRITING = [
+    (
+        "local_masked_write",
+        AdvancedIncSubtensor(_mask, set=True)(A, T.exp(A[_selected]) * s, *_selected),
+        T.switch(s < A, T.exp(A) * s, A),
+    ),
+    (
+        "local_masked_write",
+        AdvancedIncSubtensor(_mask, set=False)(A, T.exp(A[_selected]), *_selected),
+        T.switch(s < A, A + T.exp(A), A),
+    ),
+    ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, s, *_selected), T.switch(s < A, s, A)),
     ("local_useless_inc_subtensor", T.IncSubtensor(("s000",), set=True)(x, s), fill(x, s)),
     ("local_useless_inc_subtensor", T.IncSubtensor(("s000",), set=False)(x, y), x + y),
     ("local_useless_inc_subtensor", put(M, N, slice(0, 4), slice(None, 9)), N),  # of padding by nothing
@@ -352,6 +366,12 @@ UNCHANGED = [
     ("local_set_to_inc_subtensor", AdvancedIncSubtensor(("a",), set=True)(x, x[i] + y, i)),  # positions named twice
     ("local_subtensor_inc_subtensor", AdvancedSubtensor(("a",))(AdvancedIncSubtensor(("a",), set=True)(x, y, i), i)),
     ("local_join_subtensors", Join(0)(A[1:k], A[k:5])),  # k may be less than 1
+    ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, B[_selected], *_selected)),  # B may be longer
+    ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, T.exp(A[_selected]), *_selected[::-1])),
+    (
+        "local_masked_write",
+        T.stack([AdvancedIncSubtensor(_mask, set=True)(A, _exponentials, *_selected)[0, 0], T.sum(_exponentials)]),
+    ),  # the values are read otherwise, too
     ("local_elemwise_of_join", Join(0)(A, B) * C),  # C may be broadcast
     ("local_elemwise_of_join", Join(0)(A, B, A, B, A) * s),  # too many kernels
     ("local_elemwise_of_padded", put(C, A, slice(1, 3)) * s),

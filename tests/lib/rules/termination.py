@@ -97,7 +97,7 @@ def words(text):
 
 
 GONE = {
-    "advanced_inc_subtensor": words("local_inc_at_all_positions"),
+    "advanced_inc_subtensor": words("local_inc_at_all_positions local_masked_write"),
     "add": words("local_add_specialize"),
     "bitwise_and": words("local_and_zero"),
     "bitwise_or": words("local_or_ones local_or_true"),
