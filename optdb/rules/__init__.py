@@ -46,6 +46,7 @@ from .blocks import layout, neighbours, pairs, winograd
 from .blocks import pools as layout_pools
 from .conforming import TensorConform
 from .control.compositions import InlineCompositions
+from .control.conditional_writes import CONDITIONAL
 from .control.counting import BoundsFromFront
 from .control.inner_graphs import InnerGraphs, LazyBranches
 from .control.merging import MergeLoops
@@ -210,6 +211,7 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     folded_since = (*both, "scan", *fewer_errors)
     db.register("scanOp_remove_constants_and_unused_inputs1", RemoveConstants(), *folded_since, position=48.4)
+    db.register("conditional_writes", filled(TopoDB(), (CONDITIONAL,)), *run, "scan", position=48.42)
     db.register("narrow_indices", NarrowIndices(), *run, position=48.45)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     db.register("scan_weights_in_panels", PackWeights(), *run, "scan", "layout", position=48.55)

@@ -5,6 +5,9 @@ import functools
 from rule_rows import A, B, i, j, n, s, x, y
 
 from arignote import ops as T
+from arignote.graph import FunctionGraph
+from arignote.ops.control.cond import Cond
+from arignote.ops.control.scan_ops import Scan
 from arignote.ops.elementwise.records import add, fill, maximum
 from arignote.ops.lowered.row_passes import Top
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
@@ -141,6 +144,19 @@ INDEXING = [
 _ones = T.constant(1.0)
 _selected = T.nonzero(s < A)
 _mask = ("a", "a")
+_holds, _m, _k = T.gt(s, 0), T.matrix("m"), T.matrix("k")
+_first_row = [T.set_subtensor(_m[0], T.sort(_m[0]) + _k[0, 0])]
+_last_row = [T.set_subtensor(_m[-1], T.sort(_m[-1]) - _k[0, 0])]
+
+
+def _choice(then, otherwise):
+    return Cond(FunctionGraph([_m, _k], then), FunctionGraph([_m, _k], otherwise))(_holds, A, B)
+
+
+def _steps(holds, outputs, first):
+    return Scan(FunctionGraph([_m, _k], outputs), traced=(False,))(T.cast(holds, "int64"), first, B)
+
+
 _exponentials = T.exp(A[_selected])
 WRITING = [
     (
@@ -152,6 +168,12 @@ WRITING = [
         "local_masked_write",
         AdvancedIncSubtensor(_mask, set=False)(A, T.exp(A[_selected]), *_selected),
         T.switch(s < A, A + T.exp(A), A),
+    ),
+    ("local_conditional_write", _choice(_first_row, [_m]), _steps(_holds, _first_row, A)),
+    (
+        "local_conditional_write",
+        _choice(_first_row, _last_row),
+        _steps(T.logical_not(_holds), _last_row, _steps(_holds, _first_row, A)),
     ),
     ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, s, *_selected), T.switch(s < A, s, A)),
     ("local_useless_inc_subtensor", T.IncSubtensor(("s000",), set=True)(x, s), fill(x, s)),
@@ -366,6 +388,8 @@ UNCHANGED = [
     ("local_set_to_inc_subtensor", AdvancedIncSubtensor(("a",), set=True)(x, x[i] + y, i)),  # positions named twice
     ("local_subtensor_inc_subtensor", AdvancedSubtensor(("a",))(AdvancedIncSubtensor(("a",), set=True)(x, y, i), i)),
     ("local_join_subtensors", Join(0)(A[1:k], A[k:5])),  # k may be less than 1
+    ("local_conditional_write", _choice(_first_row, [_k])),  # another array
+    ("local_conditional_write", _choice([T.set_subtensor(_m[0, 0], _k[1, 1])], [_m])),  # of single elements
     ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, B[_selected], *_selected)),  # B may be longer
     ("local_masked_write", AdvancedIncSubtensor(_mask, set=True)(A, T.exp(A[_selected]), *_selected[::-1])),
     (

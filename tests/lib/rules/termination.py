@@ -102,6 +102,7 @@ GONE = {
     "bitwise_and": words("local_and_zero"),
     "bitwise_or": words("local_or_ones local_or_true"),
     "bitwise_xor": words("local_xor_self"),
+    "cond": words("local_conditional_write"),
     "convolution": words("local_convolution_in_blocks"),
     "cos": words("local_cos_of_arccos"),
     "cosh": words("local_cosh_of_arccosh local_log_of_cosh"),
