@@ -91,7 +91,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_kernel *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    return OWN_LOOPS && !of->b_rows && alpha == 1 && beta == 0 ? little_kernel_of(of) : 0;
+    return OWN_PRODUCTS && !of->b_rows && alpha == 1 && beta == 0 ? little_kernel_of(of) : 0;
 }
 
 /* Run product `index` of the batch and note its position. */
@@ -137,7 +137,7 @@ static void multiply_some(void *context, i64 index)
             if (work->little) {
                 several = at_most(along - l, work->together);
                 work->little(&(const little_products){several, a_next, b_next, c_next, x.m, x.n, x.k, x.a, x.b, x.c,
-                                                      x.a0, x.a1, x.b0, x.c0});
+                                                      x.a0, x.a1, x.b0, x.b1, x.c0});
                 follow_each(&x, several, 0, 0, x.m, x.n);
             } else multiply_matrices(work->rt, &x);
             if (last < 0) break;

@@ -10,7 +10,7 @@ typedef struct little_products {
     i64 m, n, k;
     const T *a, *b;
     T *c;
-    i64 a0, a1, b0, c0;
+    i64 a0, a1, b0, b1, c0;
 } little_products;
 
 #if !COMPLEX
@@ -161,6 +161,64 @@ SQUARE_BY_SQUARE(multiply_squares_of_four, four_numbers, 4)
 
 /* Multiplications: larger products of few columns, and of one, take the general path. */
 enum { FEW_ALL = 1 << 13, COLUMN_ALL = 1 << 7 };
+
+#else
+
+/* ---- Complex numbers --------------------------------------------------------------------------------------------- */
+
+/* Real and imaginary parts of a row of b are multiplied by the real part of an element of a, and by its imaginary part.
+   The sums of both are joined at the end, so the bits depend on no stride. */
+typedef REAL two_complex __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL))));
+typedef REAL four_complex __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
+enum { BESIDE = 4 }; /* rows that share each read of b */
+
+/* c = a @ b for `rows` rows and the columns of one piece. */
+#define COMPLEX_COLUMNS(name, piece) \
+    INLINE void name##_rows(const int rows, i64 k, const T *a, i64 a0, i64 a1, const T *b, i64 b0, i64 b1, T *c, \
+                            i64 c0) \
+    { \
+        enum { WIDTH = sizeof(piece) / sizeof(T) }; \
+        piece by_real[BESIDE], by_imaginary[BESIDE]; \
+        _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) by_real[r] = by_imaginary[r] = (piece){0}; \
+        for (; k > 0; k--, a += a1, b += b0) { \
+            piece right; \
+            if (b1 == 1) right = *(const piece *)b; \
+            else \
+                for (int j = 0; j < WIDTH; j++) \
+                    right[2 * j] = __real__ b[j * b1], right[2 * j + 1] = __imag__ b[j * b1]; \
+            _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) by_real[r] += __real__ a[r * a0] * right, \
+                by_imaginary[r] += __imag__ a[r * a0] * right; \
+        } \
+        _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) \
+        { \
+            piece sums = by_real[r]; \
+            _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++) sums[2 * j] -= by_imaginary[r][2 * j + 1], \
+                sums[2 * j + 1] += by_imaginary[r][2 * j]; \
+            *(piece *)(c + r * c0) = sums; \
+        } \
+    } \
+    KERNEL name(const little_products *of) \
+    { \
+        const i64 m = of->m, n = of->n, k = of->k, a0 = of->a0, a1 = of->a1, b0 = of->b0, b1 = of->b1, c0 = of->c0; \
+        const i64 last = n - (i64)(sizeof(piece) / sizeof(T)); \
+        for (i64 l = 0; l < of->count; l++) { \
+            const T *a = of->a + l * of->a_next, *b = of->b + l * of->b_next; \
+            T *c = of->c + l * of->c_next; \
+            for (i64 begin = 0; begin < n; begin += sizeof(piece) / sizeof(T)) { \
+                const i64 j = at_most(begin, last); \
+                i64 i = 0; \
+                for (; i + BESIDE <= m; i += BESIDE) \
+                    name##_rows(BESIDE, k, a + i * a0, a0, a1, b + j * b1, b0, b1, c + i * c0 + j, c0); \
+                for (; i < m; i++) name##_rows(1, k, a + i * a0, a0, a1, b + j * b1, b0, b1, c + i * c0 + j, c0); \
+            } \
+        } \
+    }
+
+COMPLEX_COLUMNS(multiply_from_two, two_complex)
+COMPLEX_COLUMNS(multiply_from_four, four_complex)
+
+/* Multiplications and columns: larger products take the general path. */
+enum { COMPLEX_ALL = 1 << 11, COMPLEX_WIDTH = 16 };
 #endif
 
 typedef void little_kernel(const little_products *of);
@@ -169,8 +227,12 @@ typedef void little_kernel(const little_products *of);
 static little_kernel *little_kernel_of(const batched_product *of)
 {
     const i64 m = of->m, n = of->n, k = of->k, *a = of->a_strides + of->rank, *b = of->b_strides + of->rank;
-    if (COMPLEX || m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE || (n > 1 && b[1] != 1)) return 0;
-#if !COMPLEX
+#if COMPLEX
+    (void)a, (void)b;
+    if (m < 2 || n < 2 || n > COMPLEX_WIDTH || k <= 0 || k > COMPLEX_ALL || m > COMPLEX_ALL / (n * k)) return 0;
+    return n < 4 ? multiply_from_two : multiply_from_four;
+#else
+    if (m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE || (n > 1 && b[1] != 1)) return 0;
     if (n == 1) {
         if (m > COLUMN_ALL || m * k > COLUMN_ALL) return 0;
         if (m != k || a[1] != 1 || b[0] != 1) return multiply_column;
@@ -184,8 +246,6 @@ static little_kernel *little_kernel_of(const batched_product *of)
     if (m % ROWS == 0 && n % LANES == 0) return multiply_whole_tiles;
     if (n >= 2 && n < 16 && m <= FEW_ALL && m * n * k <= FEW_ALL)
         return n < 4 ? multiply_from_two : n < 8 ? multiply_from_four : multiply_from_eight;
-#else
-    (void)a;
-#endif
     return 0;
+#endif
 }

@@ -2,6 +2,26 @@
 #pragma once
 #include "order.c"
 
+/* Divide places in ascending order by `inner`: a division takes 20 to 40 cycles, so there is one for each quotient. */
+static void divide_ascending(i64 inner, i64 count, i64 *y)
+{
+    i64 quotient = 0, end = inner;
+    for (i64 k = 0; k < count; k++) {
+        if (y[k] >= end) quotient = y[k] / inner, end = (quotient + 1) * inner;
+        y[k] = quotient;
+    }
+}
+
+/* Take the remainders of places in ascending order by `axis`. */
+static void remainders_of_ascending(i64 axis, i64 count, i64 *y)
+{
+    i64 begin = 0;
+    for (i64 k = 0; k < count; k++) {
+        if (y[k] >= begin + axis) begin = y[k] - y[k] % axis;
+        y[k] -= begin;
+    }
+}
+
 /* Return how many elements are not zero, or write their places over `inner`, modulo `axis` if it is not 0, up to `count` of them. */
 INLINE i64 scan_nonzero(i32 kind, i64 n, const void *x, const i32 writes, i64 inner, i64 axis, i64 count, i64 *y)
 {
@@ -30,10 +50,8 @@ INLINE i64 scan_nonzero(i32 kind, i64 n, const void *x, const i32 writes, i64 in
     default: break;
     }
 #undef SCAN
-    if (writes && inner > 1)
-        for (i64 k = 0; k < count; k++) y[k] /= inner;
-    if (writes && axis)
-        for (i64 k = 0; k < count; k++) y[k] %= axis;
+    if (writes && inner > 1) divide_ascending(inner, count, y);
+    if (writes && axis) remainders_of_ascending(axis, count, y);
     return found;
 }
 
