@@ -156,6 +156,8 @@ def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
         pairs = "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
         lanes = f" simdlen({s.lanes})" if s.lanes is not None else ""
         lines.append(f"{indent}#pragma omp simd{lanes}{pairs}")
+    if s.unroll > 1:
+        lines.append(f"{indent}#pragma GCC unroll {s.unroll}")
     step = s.step if isinstance(s.step, int) else expression(s.step)
     advance = f"{s.index}++" if step == 1 else f"{s.index} += {step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)

@@ -121,7 +121,8 @@ class For:
     """Runs `body` for `index` in start, start + step, ... below stop.
 
     `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as
-    (operator, local) pairs.  `lanes`: how many together; None: as many as the compiler likes.
+    (operator, local) pairs.  `lanes`: how many together; None: as many as the compiler likes.  `unroll`: copies of the
+    body between two jumps, which the compiler makes.
     """
 
     index: str
@@ -132,6 +133,7 @@ class For:
     simd: bool = False
     reductions: tuple[tuple[str, str], ...] = ()
     lanes: int | None = None
+    unroll: int = 1
 
 
 @record(slots=True)

@@ -291,7 +291,8 @@ class _Reader(Reader):
         lanes = self.integer() if self.accept("lanes") else None
         reductions = self._reductions() if self.accept("reduce") else ()
         self._dtypes[name] = "int64"
-        return ir.For(name, start, stop, self._block(), step, simd, reductions, lanes)
+        unroll = self.integer() if self.accept("unroll") else 1
+        return ir.For(name, start, stop, self._block(), step, simd, reductions, lanes, unroll)
 
     def _reductions(self) -> tuple[tuple[str, str], ...]:
         found = []

@@ -18,7 +18,8 @@
                  | NAME "=" expr
                  | NAME "[" expr "]" "=" expr
                  | "do" expr
-                 | "for" NAME "in" expr ".." expr ["step" expr] ["simd" ["lanes" INT] ["reduce" sign NAME ...]] block
+                 | "for" NAME "in" expr ".." expr ["step" expr] ["simd" ["lanes" INT] ["reduce" sign NAME ...]]
+                   ["unroll" INT] block
                  | "if" expr block ["else" block]
                  | "outlined" NAME "(" (NAME | INT),... ")" [block]         without a block: another call
                  | "break"
@@ -157,6 +158,8 @@ def _loop(s: ir.For) -> str:
         text += f" lanes {s.lanes}"
     if s.reductions:
         text += " reduce " + " ".join(f"{sign} {name}" for sign, name in s.reductions)
+    if s.unroll > 1:
+        text += f" unroll {s.unroll}"
     return text
 
 

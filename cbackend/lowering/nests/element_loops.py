@@ -38,9 +38,11 @@ from ....ops.shapes.shape import DimShuffle
 from ....ops.shapes.specify import CheckLengths, SpecifyShape
 from ....record import record
 from ....record.quoting import c_comment
+from ....targets.current import current
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
+from ...ir.walk import all_statements
 from .element_limits import Steps, own_element, strip_offsets
 from .element_selected import SelectedWrites
 from .element_statements import View
@@ -492,6 +494,7 @@ class _Writer(SelectedWrites):
         if isinstance(steps, ir.Const) and steps.value.real <= strip and not loop.offsets and own is None:
             self.add(ir.For(t.name, ir.ZERO, steps, body))
             return
+        unroll = _copies(body) if not loops and ended is None else 1
         begin, last = ir.index(self.name("r")), ir.index(self.name("r"))
         end: ir.Expr = last
         left = ir.minus(steps, begin)
@@ -509,13 +512,21 @@ class _Writer(SelectedWrites):
             self.add(ir.Var(by.name, ir.ZERO))
             whole += [*offsets, ir.Assign(by.name, ir.minus(end, begin))]
         whole += [
-            ir.For(t.name, begin, end, body),
+            ir.For(t.name, begin, end, body, unroll=unroll),
             ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),
                   (ir.Break(),)),
             ir.If(called if own is None else ir.every([ir.equal(end, last), called]),
                   (ir.Return(ir.Const("int32", _STOPPED)),)),
         ]  # fmt: skip
         self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), by))
+
+
+def _copies(body: ir.Body) -> int:
+    """Return how many copies of the body of an inner loop stand between two jumps: several if it chooses."""
+    copies, most = current().limits.programs.unrolled_choices
+    inner = list(all_statements(body))
+    chooses = any(isinstance(s, ir.If) and s.orelse for s in inner)
+    return copies if chooses and len(inner) <= most else 1
 
 
 def _with_lengths(op: AssumeEqual, views: Sequence[View], lengths: Sequence[ir.Expr]) -> list[View]:
