@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ....graph import Variable
-from ....ops.elementwise.records import Elementwise, logical_not, mul, switch, true_div
+from ....ops.elementwise.records import Elementwise, logical_and, logical_not, logical_or, mul, switch, true_div
 from ...contract import relaxes
 from ...patterns import Number, Wild, once, op_like, wilds
 from ...rule import Rule, rule
 from ..facts import Value, is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
 
 a, b, c, d, x, y = wilds("a b c d x y")
-truth: Wild = Wild("c", is_bool)
+truth, old, new = Wild("c", is_bool), Wild("x", is_bool), Wild("y", is_bool)
 zero: Number = Number(0, any_sign=True)
 whole_x, whole_y = wilds("x y", is_integer)
 number_x: Wild = Wild("x", lambda v: not is_bool(v))
@@ -41,6 +41,9 @@ CHOICES: list[Rule] = [
     rule("local_switch_in_else", switch(c, a, switch(c, b, d)), switch(c, a, d),
          when=lambda a, b, d: same_dtype(a, b, d)),
     rule("local_switch_of_truths", switch(truth, True, False), truth),
+    rule("local_switch_of_or", switch(truth, logical_or(old, new), old), logical_or(old, logical_and(truth, new))),
+    rule("local_switch_of_or_else", switch(truth, old, logical_or(old, new)),
+         logical_or(old, logical_and(logical_not(truth), new))),
     rule("local_switch_of_untruths", switch(truth, False, True), logical_not(truth)),
     rule("local_merge_switch_same_cond", cheap(once(switch(c, a, b)), once(switch(c, x, y))), joined,
          formula="f(switch(c, a, b), switch(c, x, y)) -> switch(c, f(a, x), f(b, y))  if constants meet"),

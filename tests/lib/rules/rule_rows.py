@@ -214,6 +214,12 @@ LOGIC = [
     ("local_switch_in_then", T.switch(b, T.switch(b, x, y), z), fill(y, T.switch(b, x, z))),
     ("local_switch_in_else", T.switch(b, x, T.switch(b, y, z)), fill(y, T.switch(b, x, z))),
     ("local_switch_of_truths", T.switch(b, True, False), b),
+    ("local_switch_of_or", T.switch(b, T.logical_or(c, d), c), T.logical_or(c, T.logical_and(b, d))),
+    (
+        "local_switch_of_or_else",
+        T.switch(b, c, T.logical_or(c, d)),
+        T.logical_or(c, T.logical_and(T.logical_not(b), d)),
+    ),
     ("local_switch_of_untruths", T.switch(b, False, True), T.logical_not(b)),
     (
         "local_merge_switch_same_cond",
