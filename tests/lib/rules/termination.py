@@ -97,7 +97,7 @@ def words(text):
 
 
 GONE = {
-    "advanced_inc_subtensor": words("local_inc_at_all_positions local_masked_write"),
+    "advanced_inc_subtensor": words("local_inc_at_all_positions"),
     "add": words("local_add_specialize"),
     "bitwise_and": words("local_and_zero"),
     "bitwise_or": words("local_or_ones local_or_true"),
@@ -149,7 +149,7 @@ GONE = {
     "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
     "subtensor": words("local_subtensor_merge"),
     "sum": words("local_reduce_of_few local_sum_of_sparse_write"),
-    "switch": words("local_switch_of_or local_switch_of_or_else"),
+    "switch": words("local_switch_of_or_else"),
     "tanh": words("local_log_of_sech_squared local_tanh_of_arctanh"),
     "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
     "from_blocks": words("local_channels_last_of_blocks local_channels_of_blocks_reduced"),
