@@ -22,9 +22,23 @@ from ...ops.core.shared import Container, SharedVariable
 from ...ops.core.tensor import TensorVariable, as_tensor
 from ...ops.shapes.specify import specify_shape
 from .building import Conversion, ConversionError
-from .calls import CompiledGraph, Expanded, Frozen, Given, Held, Known, Number, Permuted, Whole, runner
+from .calls import (
+    CompiledGraph,
+    Expanded,
+    Frozen,
+    Given,
+    Held,
+    Known,
+    Number,
+    Permuted,
+    Reading,
+    Viewed,
+    Whole,
+    plain_array,
+    runner,
+)
 from .decompositions import decompositions_of
-from .dtypes import Unsupported, array_of, require_plain, type_of
+from .dtypes import Unsupported, array_of, loaded, require_plain, stored, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
 from .settings import Settings, settings_of
 from .strides import axes_by_stride
@@ -99,7 +113,7 @@ class _Build:
         self.placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
         self.output = next(n for n in graph.graph.nodes if n.op == "output")
         self.inputs: list[Variable] = []
-        self.passed: list[tuple[int, bool]] = []
+        self.passed: list[tuple[int, Reading]] = []
         self.held: list[Held] = []
         self.frozen: list[tuple[SharedVariable, Held]] = []
         self.mutated = {n.args[0]: n for n in graph.graph.nodes if n.target is torch.ops.aten.copy_.default}
@@ -118,16 +132,17 @@ class _Build:
             elif isinstance(value, torch.Tensor):
                 if place in static or node in self.mutated:
                     shared[node] = self._shared(node, place, value)
-                    terms.append(shared[node])
+                    terms.append(loaded(shared[node], value.dtype))
                 else:
-                    terms.append(self._input(node.name, type_of(value), place, True))
+                    reading = array_of if value.dtype is torch.bfloat16 else plain_array
+                    terms.append(loaded(self._input(node.name, type_of(value), place, reading), value.dtype))
             else:
                 terms.append(value)  # a number: found below
         terms = self._with_numbers(terms, values)
         conversion = Conversion(self.settings.strict)
         found = conversion.graph(self.graph, terms)
         outputs, results = self._results(found)
-        updates = {shared[n]: conversion.writes[n] for n in self.mutated}
+        updates = {shared[n]: stored(conversion.writes[n], n.meta["val"].dtype) for n in self.mutated}
         compiled = CompiledGraph(self.name, self.graph, conversion.remarks)
         options = {"name": self.name, **self.settings.function_options}
         if self.settings.frozen and self.phase == "inference" and not updates:
@@ -161,10 +176,10 @@ class _Build:
         return [tuple(array_of(v) if isinstance(v, torch.Tensor) else v for v in s) for s in each]
 
     # --- inputs
-    def _input(self, name: str, kind: TensorType, place: int, is_tensor: bool) -> Variable:
+    def _input(self, name: str, kind: TensorType, place: int, reading: Reading) -> Variable:
         variable = TensorVariable(kind, name=name)
         self.inputs.append(variable)
-        self.passed.append((place, is_tensor))
+        self.passed.append((place, reading))
         return variable
 
     def _shared(self, node: Any, place: int, value: torch.Tensor) -> SharedVariable:
@@ -205,7 +220,7 @@ class _Build:
                     if isinstance(value, torch.SymFloat)
                     else "bool"
                 )
-                terms[place] = self._input(node.name, TensorType(dtype, ()), place, False)
+                terms[place] = self._input(node.name, TensorType(dtype, ()), place, np.asarray)
         return terms
 
     # --- results
@@ -221,16 +236,24 @@ class _Build:
             elif not isinstance(node.meta["val"], torch.Tensor):
                 outputs.append(value)
                 results.append(Number())
-            elif self.phase == "inference" and (repeated := _repeated(node.meta["val"])):
-                first = (slice(0, 1 if k in repeated.axes else None) for k in range(value.ndim))
-                outputs.append(as_tensor(value)[tuple(first)])
-                results.append(repeated)
             else:
-                order = axes_by_stride(node.meta["val"])
-                ordered = order == list(range(len(order)))
-                outputs.append(as_tensor(value) if ordered else T.dimshuffle(value, *order))
-                results.append(Whole() if ordered else Permuted(order))
+                output, result = self._tensor(value, node.meta["val"])
+                outputs.append(output)
+                results.append(result)
         return outputs, results
+
+    def _tensor(self, value: Variable, traced: torch.Tensor) -> tuple[Variable, Any]:
+        """Return our output for a result that is a tensor, and how the tensor is made of it."""
+        output = as_tensor(stored(value, traced.dtype))
+        made: Any = _repeated(traced) if self.phase == "inference" else None
+        order = axes_by_stride(traced)
+        if made is not None:
+            output = output[tuple(slice(0, 1 if k in made.axes else None) for k in range(value.ndim))]
+        elif order == list(range(len(order))):
+            made = Whole()
+        else:
+            output, made = T.dimshuffle(output, *order), Permuted(order)
+        return output, Viewed(made, traced.dtype) if traced.dtype is torch.bfloat16 else made
 
 
 def _is_token(node: torch.fx.Node) -> bool:

@@ -15,7 +15,7 @@ from ...graph.provenance import inheriting
 from ...ops.core.tensor import constant
 from ...ops.shapes.conditions import checked
 from . import symbols
-from .dtypes import Unsupported, array_of, as_dtype, require_plain
+from .dtypes import Unsupported, array_of, as_dtype, loaded, require_plain, rounded
 from .origins import described, origin_of
 from .performing import performed
 from .table import Call, found_for, name_of_op
@@ -96,7 +96,7 @@ class Conversion:
             return value  # the graph of a branch or a loop
         if id(value) not in self._constants:
             require_plain(value)
-            self._constants[id(value)] = constant(array_of(value))
+            self._constants[id(value)] = loaded(constant(array_of(value)), value.dtype)
         return self._constants[id(value)]
 
     def _written(self, node: torch.fx.Node, x: Variable, value: Variable) -> Variable:
@@ -121,7 +121,9 @@ class Conversion:
                 return symbols.FUNCTIONS[node.target](*args, **kwargs)
             convert = found_for(node.target)
             found = NotImplemented if convert is None else convert(Call(node, self), *args, **kwargs)
-            return self.performed(node, known) if found is NotImplemented else found
+            if found is NotImplemented:
+                return self.performed(node, known)
+            return found if getattr(node.target, "is_view", False) else rounded(found, node.meta.get("val"))
         except ConversionError:
             raise
         except Unsupported as error:

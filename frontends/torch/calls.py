@@ -13,6 +13,9 @@ from ...ops.core.shared import Container
 from .dtypes import array_of
 from .watching import LENT_BYTES, lent, unchanged
 
+Reading = Callable[[Any], np.ndarray]
+"""A function from an argument of a graph to the array that our function takes."""
+
 
 class CompiledGraph:
     """A graph of PyTorch, compiled: called with the list of its arguments, it returns the list of its results.
@@ -81,12 +84,12 @@ class Held:
 
 
 def runner(
-    function: Any, passed: Sequence[tuple[int, bool]], held: Sequence[Held], results: Sequence[Any]
+    function: Any, passed: Sequence[tuple[int, Reading]], held: Sequence[Held], results: Sequence[Any]
 ) -> Callable[[list[Any]], list[Any]]:
     """Return the call of a function.
 
-    `passed`: for each input of the function the place of its argument, and whether it is a tensor; `held`: the tensors
-    that shared variables read; `results`: for each result of the graph how it is made, see `Result`.
+    `passed`: for each input of the function the place of its argument, and how it is read; `held`: the tensors that
+    shared variables read; `results`: for each result of the graph how it is made, such as `Whole`.
     """
     arrays_of = _reader(passed)
     needs_args = any(type(r) is Given for r in results)
@@ -113,10 +116,15 @@ def runner(
     return run
 
 
-def _reader(passed: Sequence[tuple[int, bool]]) -> Callable[[list[Any]], list[np.ndarray]]:
+def plain_array(value: torch.Tensor) -> np.ndarray:
+    """Return a tensor of a dtype of NumPy's as an array over the same memory."""
+    array: np.ndarray = (value.detach() if value.requires_grad else value).numpy()
+    return array
+
+
+def _reader(passed: Sequence[tuple[int, Reading]]) -> Callable[[list[Any]], list[np.ndarray]]:
     """Return a function from the arguments of a call to the arrays of the function's inputs, over the same memory."""
-    asarray = np.asarray
-    if len(passed) == 1 and passed[0][1]:
+    if len(passed) == 1 and passed[0][1] is plain_array:
         place = passed[0][0]
 
         def single(args: list[Any]) -> list[np.ndarray]:
@@ -124,10 +132,10 @@ def _reader(passed: Sequence[tuple[int, bool]]) -> Callable[[list[Any]], list[np
             return [(t.detach() if t.requires_grad else t).numpy()]
 
         return single
-    if all(is_tensor for _, is_tensor in passed):
+    if all(reading is plain_array for _, reading in passed):
         places = [place for place, _ in passed]
         return lambda args: [(t.detach() if t.requires_grad else t).numpy() for t in [args[k] for k in places]]
-    return lambda args: [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
+    return lambda args: [reading(args[k]) for k, reading in passed]
 
 
 class _Read(NamedTuple):
@@ -279,6 +287,16 @@ class Expanded:
 
     def made(self, values: Any, args: Any) -> Any:
         return torch.from_numpy(np.asarray(next(values))).expand(self.shape)
+
+
+class Viewed:
+    """A result that is a tensor whose memory is read in a dtype that arrays lack."""
+
+    def __init__(self, memory: Any, dtype: torch.dtype) -> None:
+        self.memory, self.dtype = memory, dtype
+
+    def made(self, values: Any, args: Any) -> Any:
+        return self.memory.made(values, args).view(self.dtype)
 
 
 class Number:

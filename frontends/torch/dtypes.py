@@ -1,4 +1,7 @@
-"""PyTorch's dtypes as ours, its type promotion, and the sharing of memory between tensors and arrays."""
+"""PyTorch's dtypes as ours, its type promotion, and the sharing of memory between tensors and arrays.
+
+Arrays hold bfloat16 numbers as their bits, in uint16.  Graphs compute with them in float32 and round each result.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ NAMES: dict[torch.dtype, str] = {
         "float64", "complex64", "complex128",
     )
 }  # fmt: skip
-"""Our dtype by PyTorch's; bfloat16, float8, quantized and packed dtypes have none."""
+"""Our dtype by PyTorch's; float8, quantized and packed dtypes have none."""
+NAMES[torch.bfloat16] = "float32"
 
 
 class Unsupported(NotImplementedError):
@@ -28,7 +32,7 @@ class Unsupported(NotImplementedError):
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """Return our name of a dtype.  Raises Unsupported for one that no array holds."""
+    """Return the dtype in which graphs compute.  Raises Unsupported for one that no array holds."""
     found = NAMES.get(dtype)
     if found is None:
         raise Unsupported(f"no array holds {dtype}")
@@ -45,20 +49,45 @@ def require_plain(value: torch.Tensor) -> None:
 
 
 def type_of(value: torch.Tensor) -> TensorType:
-    """Return our type for a tensor, or the fake one of a traced graph; symbolic lengths are open."""
+    """Return the type of the array over a tensor, or a fake one of a traced graph; symbolic lengths are open."""
     require_plain(value)
-    return TensorType(name_of(value.dtype), tuple(n if type(n) is int else None for n in value.shape))
+    dtype = "uint16" if value.dtype is torch.bfloat16 else name_of(value.dtype)
+    return TensorType(dtype, tuple(n if type(n) is int else None for n in value.shape))
 
 
 def array_of(value: torch.Tensor) -> np.ndarray:
     """Return a tensor as an array over the same memory (conjugates and negatives that are pending are copied)."""
-    array: np.ndarray = value.detach().resolve_conj().resolve_neg().numpy()
+    value = value.detach().resolve_conj().resolve_neg()
+    array: np.ndarray = (value.view(torch.uint16) if value.dtype is torch.bfloat16 else value).numpy()
     return array
 
 
-def tensor_of(array: np.ndarray) -> torch.Tensor:
-    """Return an array as a tensor over the same memory; a read-only array is copied."""
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
+def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Return an array as a tensor over the same memory; a read-only array is copied.
+
+    `dtype`: that of the tensor; only bfloat16 is not clear from the array.
+    """
+    tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
+    return tensor.view(dtype) if dtype is torch.bfloat16 else tensor
+
+
+def loaded(x: Any, dtype: torch.dtype) -> Any:
+    """Return the numbers of an array over a tensor of this dtype."""
+    return T.from_bfloat16(x) if dtype is torch.bfloat16 else x
+
+
+def stored(x: Any, dtype: torch.dtype) -> Any:
+    """Return an array over a tensor of this dtype with these numbers, the inverse of `loaded`."""
+    return T.to_bfloat16(x) if dtype is torch.bfloat16 else x
+
+
+def rounded(value: Any, traced: Any) -> Any:
+    """Return the results of an op as numbers that their traced dtypes hold."""
+    if isinstance(traced, (list, tuple)) and isinstance(value, (list, tuple)):
+        return type(value)([rounded(v, t) for v, t in zip(value, traced, strict=True)])
+    if isinstance(value, Variable) and isinstance(traced, torch.Tensor):
+        return loaded(stored(value, traced.dtype), traced.dtype)
+    return value
 
 
 # --- promotion
@@ -77,12 +106,36 @@ def as_dtype(value: Any, dtype: str) -> Any:
     return T.cast(value, dtype)
 
 
-def promoted(kind: str, values: Any, metas: Any) -> tuple[list[Any], str, str]:
+def promoted(kind: str, values: Any, metas: Any, wide_scalars: bool = False) -> tuple[list[Any], str, str]:
     """Return operands in the dtype that PyTorch computes in, that dtype, and the dtype of the result.
 
     `kind` is a name of `ELEMENTWISE_TYPE_PROMOTION_KIND`; `metas` are the values of the traced graph, of which
     dtypes and ranks are read.  Source: `torch._prims_common.elementwise_dtypes`.
+
+    Operands of float16 and bfloat16 are computed in float32.  PyTorch rounds the other operands to 16 bits first;
+    `wide_scalars`: not numbers and scalars.
     """
     compute, result = elementwise_dtypes(*metas, type_promotion_kind=getattr(KINDS, kind))
     name = name_of(compute)
+    common, _ = elementwise_dtypes(*metas, type_promotion_kind=KINDS.NO_OPMATH)
+    if common in HALVES:
+        pairs = zip(values, metas, strict=True)
+        values = [v if wide_scalars and _is_scalar(m) else _in_half(v, m, common) for v, m in pairs]
     return [as_dtype(v, name) for v in values], name, name_of(result)
+
+
+HALVES = torch.float16, torch.bfloat16
+
+
+def _is_scalar(traced: Any) -> bool:
+    return not isinstance(traced, torch.Tensor) or traced.ndim == 0
+
+
+def _in_half(value: Any, traced: Any, dtype: torch.dtype) -> Any:
+    """Return an operand rounded to a dtype of 16 bits."""
+    return value if getattr(traced, "dtype", None) is dtype else in_dtype(value, dtype)
+
+
+def in_dtype(value: Any, dtype: torch.dtype) -> Any:
+    """Return a value or a Python number, rounded to a dtype of PyTorch."""
+    return loaded(stored(as_dtype(value, name_of(dtype)), dtype), dtype)

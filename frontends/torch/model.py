@@ -23,7 +23,7 @@ from ...record.cached import cached_property
 from .arguments import Arguments, Fixed
 from .building import Conversion, ConversionError
 from .decompositions import export_decompositions
-from .dtypes import Unsupported, array_of, as_dtype, require_plain, tensor_of, type_of
+from .dtypes import Unsupported, array_of, as_dtype, loaded, name_of, require_plain, stored, tensor_of, type_of
 from .origins import user_line
 from .performing import SCALAR_TYPES
 from .symbols import lengths
@@ -38,11 +38,13 @@ MUTATIONS = {
 class Form(NamedTuple):
     """The form of the results of a program.
 
-    `known`: for each leaf None, or a tuple of the value that the export found; `spec`: their nesting, None for a list.
+    `known`: for each leaf None, or a tuple of the value that the export found; `spec`: their nesting, None for a list;
+    `dtypes`: the dtypes of the leaves that a call computes.
     """
 
     known: Sequence[tuple[Any] | None]
     spec: Any
+    dtypes: Sequence[torch.dtype | None]
 
     def filled(self, values: Sequence[Any]) -> Any:
         """Return the results with these values in the place of the leaves that a call computes."""
@@ -93,7 +95,7 @@ class TorchModel(ImportedModel):
                 variable.container.value = home
         several = [found] if len(self.outputs) == 1 else list(found)
         if of_tensors:
-            several = [tensor_of(np.asarray(v)) for v in several]
+            several = [tensor_of(np.asarray(v), dtype) for v, dtype in zip(several, self._form.dtypes, strict=True)]
         return self._form.filled(several)
 
     def __repr__(self) -> str:
@@ -164,6 +166,8 @@ class _Reader:
         self.program = program
         self.inputs: dict[str, Any] = {}
         self.parameters: dict[str, Any] = {}
+        self.dtypes: dict[str, torch.dtype] = {}
+        """PyTorch's dtype of each parameter."""
         self.terms: list[Any] = []
         self.leaves: list[str | Fixed] = []
         """For each argument of the call the name of its input, or the value that the export fixed."""
@@ -206,17 +210,18 @@ class _Reader:
                 return value
             self.leaves.append(spec.arg.name)
             self.inputs[spec.arg.name] = TensorVariable(kind, name=spec.arg.name)
-            return self.inputs[spec.arg.name]
+            found = self.inputs[spec.arg.name]
+            return loaded(found, value.dtype) if isinstance(value, torch.Tensor) else found
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
             state = self.program.state_dict
             held = state[spec.target] if spec.target in state else self.program.constants[spec.target]
             variable = shared_of(held, spec.target)
-            self.parameters[spec.target] = variable
-            return variable
+            self.parameters[spec.target], self.dtypes[spec.target] = variable, held.dtype
+            return loaded(variable, held.dtype)
         if spec.kind is InputKind.CONSTANT_TENSOR:
             held = self.program.constants[spec.target]
             require_plain(held)
-            return constant(array_of(held))
+            return loaded(constant(array_of(held)), held.dtype)
         if spec.kind is InputKind.TOKEN:  # it orders effects, and has no value
             return None
         raise ConversionError(f"the input {spec.arg.name} is {spec.kind.name.lower()}, expected tensors and numbers")
@@ -264,6 +269,12 @@ def shared_of(held: torch.Tensor, path: str) -> SharedVariable:
     return SharedVariable(type_of(held), Container(array), path)
 
 
+def _results_of(program: Any) -> Sequence[Any]:
+    """Return the nodes of the results of an exported program."""
+    output = next(n for n in program.graph.nodes if n.op == "output")
+    return list(output.args[0])
+
+
 def _read(program: Any, name: str, strict: bool) -> TorchModel:
     reader = _Reader(program)
     reader.read()
@@ -272,14 +283,17 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
     outputs: dict[str, Any] = {}
     updates: dict[Any, Any] = {}
     known: list[tuple[Any] | None] = []
-    for spec, value in zip(program.graph_signature.output_specs, found, strict=True):
+    dtypes: list[torch.dtype | None] = []
+    for spec, value, node in zip(program.graph_signature.output_specs, found, _results_of(program), strict=True):
         if spec.kind in MUTATIONS:
-            variable = reader.parameters[spec.target]
-            updates[variable] = as_dtype(value, variable.dtype)
+            dtype = reader.dtypes[spec.target]
+            updates[reader.parameters[spec.target]] = stored(as_dtype(value, name_of(dtype)), dtype)
         elif spec.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT):
             if isinstance(value, Variable):
                 label = spec.arg.name if spec.arg.name not in outputs else f"{spec.arg.name}_{len(outputs)}"
-                outputs[label] = as_tensor(value)
+                traced = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+                dtypes.append(getattr(traced, "dtype", None))
+                outputs[label] = as_tensor(stored(value, dtypes[-1]))
                 known.append(None)
             else:
                 known.append((value,))
@@ -289,6 +303,6 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
     names = getattr(program.module_call_graph[0].signature, "forward_arg_names", None) or []
     arguments = Arguments(name, spec.in_spec, names, reader.leaves)
     return TorchModel(
-        name, reader.inputs, outputs, reader.parameters, updates, arguments, Form(known, spec.out_spec),
+        name, reader.inputs, outputs, reader.parameters, updates, arguments, Form(known, spec.out_spec, dtypes),
         conversion.remarks,
     )  # fmt: skip

@@ -13,7 +13,7 @@ import torch
 from ...graph import Lacks, TensorType, Variable
 from ...ops.core.tensor import ForeignOp, constant, outputs_of
 from ...record import record
-from .dtypes import Unsupported, array_of, name_of, require_plain, tensor_of, type_of
+from .dtypes import Unsupported, array_of, loaded, stored, tensor_of, type_of
 from .strides import order_of_copies
 from .table import name_of_op
 
@@ -42,6 +42,8 @@ class Perform(ForeignOp):
     results: tuple[TensorType, ...]
     orders: tuple[tuple[int, ...] | None, ...]
     """For each operand the memory order that PyTorch traced, on which `resize` depends; None for a number."""
+    dtypes: tuple[torch.dtype | None, ...]
+    """For each operand the dtype that PyTorch traced; None for a number."""
     present: tuple[bool, ...]
     """For each result of the op whether the traced one is a value, else None."""
     ordered: bool = False
@@ -64,8 +66,8 @@ class Perform(ForeignOp):
         return self.results
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        pairs = zip(values, self.orders, strict=True)
-        given = [v.item() if order is None else _copied(v, order) for v, order in pairs]
+        each = zip(values, self.orders, self.dtypes, strict=True)
+        given = [v.item() if order is None else _copied(v, order, dtype) for v, order, dtype in each]
         args, kwargs = _filled(self.form, given)
         with torch.no_grad():
             found = self.target(*args, **kwargs)
@@ -85,10 +87,10 @@ class Place(int):
     """The place of an operand in the arguments of an op."""
 
 
-def _copied(value: np.ndarray, order: tuple[int, ...]) -> torch.Tensor:
+def _copied(value: np.ndarray, order: tuple[int, ...], dtype: torch.dtype | None) -> torch.Tensor:
     """Return a copy of an array, to which an op may write, its axes in this order in memory."""
     back = [int(k) for k in np.argsort(order)]
-    return tensor_of(np.array(value.transpose(order), order="C")).permute(back)
+    return tensor_of(np.array(value.transpose(order), order="C"), dtype).permute(back)
 
 
 def _array(value: Any) -> np.ndarray:
@@ -127,6 +129,7 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
         raise Unsupported("its result is a quantized tensor, expected a dense one")
     operands: list[Any] = []
     orders: list[tuple[int, ...] | None] = []
+    dtypes: list[torch.dtype | None] = []
 
     def placed(argument: Any) -> Any:
         if isinstance(argument, torch.fx.Node):
@@ -144,8 +147,10 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
     def _at(value: Any, traced: Any) -> Any:
         if not isinstance(value, Variable):
             return value
-        operands.append(value)
-        orders.append(order_of_copies(traced) if isinstance(traced, torch.Tensor) else None)
+        is_tensor = isinstance(traced, torch.Tensor)
+        operands.append(stored(value, traced.dtype) if is_tensor else value)
+        orders.append(order_of_copies(traced) if is_tensor else None)
+        dtypes.append(traced.dtype if is_tensor else None)
         return Place(len(operands) - 1)
 
     form = (placed(node.args), placed(node.kwargs))
@@ -156,20 +161,23 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
     if ordered:
         operands.append(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
         orders.append(None)
+        dtypes.append(None)
         results.append(TensorType("int64", ()))
     present = tuple(v is not None for v in several)
-    op = Perform(node.target, form, tuple(results), tuple(orders), present, ordered)
+    op = Perform(node.target, form, tuple(results), tuple(orders), tuple(dtypes), present, ordered)
     found = list(outputs_of(op, *operands))
     if ordered:
         conversion.order = found.pop()
     given = iter(found)
-    terms = tuple(None if v is None else next(given) for v in several)
+    terms = tuple(None if v is None else _loaded(next(given), v) for v in several)
     return terms if isinstance(value, (tuple, list)) else terms[0]
+
+
+def _loaded(found: Any, traced: Any) -> Any:
+    return loaded(found, traced.dtype) if isinstance(traced, torch.Tensor) else found
 
 
 def _type(value: Any) -> TensorType:
     if isinstance(value, torch.Tensor):
-        require_plain(value)
-        name_of(value.dtype)
         return type_of(value)
     return TensorType(SCALAR_TYPES[type(value)], ())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
 from .... import ops as T
 from ....graph import Constant
 from ....ops.shapes.conditions import Check
-from ..dtypes import as_dtype, promoted
+from ..dtypes import HALVES, as_dtype, in_dtype, promoted
 from ..table import Call, converter
 from .elementwise import elementwise, number
 
@@ -17,27 +18,31 @@ from .elementwise import elementwise, number
 @converter("aten.div", "aten.true_divide")
 def div(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
     kind = "INT_TO_FLOAT" if rounding_mode is None else "DEFAULT"
-    (a, b), _, _ = promoted(kind, (a, b), call.metas[:2])
+    (a, b), _, _ = promoted(kind, (a, b), call.metas[:2], wide_scalars=True)
     if rounding_mode is None:
         return as_dtype(T.true_div(a, b), call.dtype)
     if a.type.kind in "iub":
         b = _no_zero(a, b)
+    by_tensor = isinstance(call.meta(1), torch.Tensor) and call.meta(1).ndim
+    half = call.value.dtype if call.value.dtype in HALVES and by_tensor else None  # by a number: in float32
     if rounding_mode == "floor":
-        return _floor_of_half(a, b) if call.dtype == "float16" else as_dtype(T.floor_div(a, b), call.dtype)
-    if call.dtype == "float16":  # PyTorch rounds the quotient before it drops the fraction
-        return T.trunc(as_dtype(T.true_div(a, b), "float16"))
+        whole = _floor_of_half(a, b, half) if half is not None else T.floor_div(a, b)
+        return as_dtype(whole, call.dtype)
+    if half is not None:  # PyTorch rounds the quotient before it drops the fraction
+        return T.trunc(as_dtype(in_dtype(T.true_div(a, b), half), call.dtype))
     return as_dtype(_towards_zero(a, b), call.dtype)
 
 
-def _floor_of_half(a: Any, b: Any) -> Any:
-    """Return the floor of a quotient of float16: PyTorch rounds each step of `div_floor_floating` to float16."""
-    a, b = as_dtype(a, "float16"), as_dtype(b, "float16")
-    rest, plain = T.fmod(a, b), T.true_div(a, b)
-    quotient = T.true_div(a - rest, b)
+def _floor_of_half(a: Any, b: Any, dtype: torch.dtype) -> Any:
+    """Return the floor of a quotient of 16 bits: PyTorch rounds each step of `div_floor_floating`."""
+    a, b = in_dtype(a, dtype), in_dtype(b, dtype)
+    rest, plain = in_dtype(T.fmod(a, b), dtype), in_dtype(T.true_div(a, b), dtype)
+    quotient = in_dtype(T.true_div(in_dtype(a - rest, dtype), b), dtype)
     lower = T.logical_and(T.ne(rest, number(0, a)), T.ne(T.lt(b, number(0, b)), T.lt(rest, number(0, a))))
-    quotient = T.where(lower, quotient - number(1, a), quotient)
+    quotient = T.where(lower, in_dtype(quotient - number(1, a), dtype), quotient)
     whole = T.floor(quotient)
-    whole = T.where(T.gt(quotient - whole, number(0.5, a)), whole + number(1, a), whole)
+    upper = T.gt(in_dtype(quotient - whole, dtype), number(0.5, a))
+    whole = T.where(upper, in_dtype(whole + number(1, a), dtype), whole)
     whole = T.where(T.eq(quotient, number(0, a)), T.copysign(number(0, a), plain), whole)
     return T.where(T.eq(b, number(0, b)), plain, whole)
 

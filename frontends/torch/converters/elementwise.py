@@ -15,7 +15,7 @@ import torch
 
 from .... import ops as T
 from ....ops.core.tensor import constant
-from ..dtypes import as_dtype, name_of, promoted
+from ..dtypes import as_dtype, in_dtype, name_of, promoted
 from ..symbols import lengths
 from ..table import CONVERTERS, Call, converter
 
@@ -48,7 +48,7 @@ def _heaviside(x: Any, middle: Any) -> Any:
 PLAIN: dict[str, Callable[..., Any]] = {
     "maximum": T.maximum, "minimum": T.minimum, "fmax": T.fmax, "fmin": T.fmin, "bitwise_not": T.bitwise_not,
     "bitwise_and": T.bitwise_and, "bitwise_or": T.bitwise_or, "bitwise_xor": T.bitwise_xor, "hypot": T.hypot,
-    "nextafter": T.nextafter, "logaddexp2": T.logaddexp2, "gcd": T.gcd, "lcm": T.lcm,
+    "logaddexp2": T.logaddexp2, "gcd": T.gcd, "lcm": T.lcm,
     "heaviside": _heaviside, "fmod": T.fmod, "square": T.square, "positive": T.positive, "conj_physical": T.conj,
     "neg": T.neg,
 }  # fmt: skip
@@ -65,11 +65,11 @@ WHOLE: dict[str, Callable[..., Any]] = {"floor": T.floor, "ceil": T.ceil, "trunc
 """Functions that leave integers as they are."""
 
 
-def pointwise(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the converter of a function of operands that are promoted by `kind`."""
+def pointwise(kind: str, function: Callable[..., Any], wide_scalars: bool = False) -> Callable[..., Any]:
+    """Return the converter of a function of operands; `kind` and `wide_scalars` say how they are promoted."""
 
     def convert(call: Call, *operands: Any) -> Any:
-        values, _, _ = promoted(kind, operands, call.metas)
+        values, _, _ = promoted(kind, operands, call.metas, wide_scalars)
         return as_dtype(function(*values), call.dtype)
 
     return convert
@@ -91,6 +91,11 @@ def sigmoid(x: Any) -> Any:
 
 
 CONVERTERS["aten.sigmoid"] = pointwise("INT_TO_FLOAT", sigmoid)
+
+
+@converter("aten.nextafter")
+def nextafter(call: Call, a: Any, b: Any) -> Any:
+    return NotImplemented if call.value.dtype is torch.bfloat16 else pointwise("NO_OPMATH", T.nextafter)(call, a, b)
 
 
 @converter("aten.logaddexp")
@@ -120,10 +125,15 @@ for _name, _function in WHOLE.items():
 # --- arithmetic
 
 
+def _factor(call: Call, alpha: Any, dtype: str) -> Any:
+    """Return the factor of an operand in the dtype of the computation; PyTorch rounds it to that of the result."""
+    return as_dtype(in_dtype(alpha, call.value.dtype), dtype)
+
+
 def _scaled(call: Call, function: Callable[..., Any], a: Any, b: Any, alpha: Any) -> Any:
     (a, b), dtype, _ = promoted("DEFAULT", (a, b), call.metas[:2])
     if not (isinstance(alpha, (int, float)) and alpha == 1):
-        b = b * as_dtype(alpha, dtype)
+        b = b * _factor(call, alpha, dtype)
     if dtype == "bool":
         return T.logical_or(a, b)
     return as_dtype(function(a, b), call.dtype)
@@ -142,12 +152,15 @@ def sub(call: Call, a: Any, b: Any, alpha: Any = 1) -> Any:
 @converter("aten.rsub.Tensor", "aten.rsub.Scalar")
 def rsub(call: Call, a: Any, b: Any, alpha: Any = 1) -> Any:
     (a, b), dtype, _ = promoted("DEFAULT", (a, b), call.metas[:2])
-    return as_dtype(b - a * as_dtype(alpha, dtype), call.dtype)
+    return as_dtype(b - a * _factor(call, alpha, dtype), call.dtype)
 
 
-@elementwise("mul.Tensor", "mul.Scalar")
 def mul(a: Any, b: Any) -> Any:
     return T.logical_and(a, b) if a.dtype == "bool" else T.mul(a, b)
+
+
+for _name in ("Tensor", "Scalar"):
+    CONVERTERS[f"aten.mul.{_name}"] = pointwise("DEFAULT", mul, wide_scalars=True)
 
 
 @elementwise("reciprocal", kind="INT_TO_FLOAT")
@@ -257,7 +270,7 @@ def clamp(call: Call, x: Any, low: Any = None, high: Any = None, **named: Any) -
 @converter("aten.lerp")
 def lerp(call: Call, a: Any, b: Any, weight: Any) -> Any:
     """Interpolate from the nearer end."""
-    weight = as_dtype(weight, a.dtype)
+    (a, b, weight), _, _ = promoted("DEFAULT", (a, b, weight), call.metas[:3], wide_scalars=True)
     near = T.lt(T.abs(weight), constant(np.array(0.5, T.abs(weight).dtype)))
     return as_dtype(T.where(near, a + weight * (b - a), b - (b - a) * (number(1, weight) - weight)), call.dtype)
 
@@ -304,7 +317,7 @@ def nan_to_num(call: Call, x: Any, nan: Any = None, posinf: Any = None, neginf: 
         return x
     if x.type.kind == "c":
         return NotImplemented
-    info = np.finfo(x.dtype)
+    info = torch.finfo(call.value.dtype)
     ends = (nan or 0.0, info.max if posinf is None else posinf, info.min if neginf is None else neginf)
     nan_value, high, low = (number(float(v), x) for v in ends)
     x = T.where(T.isnan(x), nan_value, x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+import torch
 
 from .... import ops as T
 from ..dtypes import as_dtype
@@ -101,7 +101,7 @@ def rms_norm(call: Call, x: Any, shape: Sequence[Any], weight: Any = None, eps: 
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     if x.type.kind != "f":
         return NotImplemented
-    eps = float(np.finfo(x.dtype).eps) if eps is None else eps
+    eps = torch.finfo(call.meta(0).dtype).eps if eps is None else eps
     square = T.mean(T.square(wide), axis=axes, keepdims=True)
     inverse = number(1, wide) / T.sqrt(square + number(eps, wide))
     y = wide * inverse

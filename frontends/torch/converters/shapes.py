@@ -33,7 +33,7 @@ def view(call: Call, x: Any, shape: Any, *strides: Any) -> Any:
 
 @converter("aten.view.dtype")
 def view_dtype(call: Call, x: Any, dtype: Any) -> Any:
-    return x if x.dtype == call.dtype else NotImplemented
+    return x if call.meta(0).dtype == call.value.dtype else NotImplemented
 
 
 @converter("aten.permute", "aten.permute_copy")
