@@ -78,6 +78,7 @@ typedef struct ag_sort_table {
     i32 (*sparse_union)(const struct ag_runtime *rt, const ag_sparse_union *of);
     i32 (*sparse_places)(const struct ag_runtime *rt, const ag_sparse_places *of);
     i32 (*sparse_order)(const struct ag_runtime *rt, const ag_sparse_order *of);
+    i32 (*sparse_extremes)(const struct ag_runtime *rt, const ag_sparse_extremes *of);
 } ag_sort_table;
 
 typedef struct ag_fourier_table {

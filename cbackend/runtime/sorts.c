@@ -1,11 +1,11 @@
-/* Unit: sorts, selections and searches of every dtype, and patterns of sparse matrices. */
+/* Unit: sorts, selections and searches of every dtype, patterns and extremes of sparse matrices. */
 #include "prebuilt.h"
 #include "../abi/runtime.h"
 #include "../kernels/sorting/select.c"
 #include "../kernels/sorting/search.c"
 #include "../kernels/sorting/lengths.c"
 #include "../kernels/sorting/suppression.c"
-#include "../kernels/sparse/patterns.c"
+#include "../kernels/sparse/extremes.c"
 #include "../kernels/slots.h"
 
 /* Fill the entries.  No BLAS sorts. */

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import normalize_axis
-from ..core.namespace import T
+from ..core.namespace import T, classes
+from .entries import grouped, minors_of
+from .extremes import SparseExtremes
 from .rows import SparseEntries, SparseRows
 from .sparse_matrix import SparseMatrix
 
@@ -40,29 +42,20 @@ def mean(x: SparseMatrix, axis: int | None, dtype: Any) -> Any:
 
 
 def extremum(x: SparseMatrix, axis: int | None, which: str) -> Any:
-    """Return the greatest or least of all elements, zeros too, or along an axis."""
-    fold = T.maximum if which == "max" else T.minimum
-    x, start = x.sum_duplicates(), _identity(x.dtype, which)
-    if axis is None:
-        rows, columns = x.lengths
-        whole = getattr(T, which)(T.concatenate([x.data, T.full(1, start, dtype=x.dtype)]))
-        return T.where(x.nnz < rows * columns, fold(whole, T.constant(0, x.dtype)), whole)
-    reduced = normalize_axis(axis, 2, which)
-    places, count = x.places[1 - reduced], x.lengths[1 - reduced]
-    found = getattr(T.full(count, start, dtype=x.dtype).at[places], which)(x.data)
-    if x.format == ("csr", "csc")[1 - reduced]:
-        stored = x.parts[2][1:] - x.parts[2][:-1]
-    else:
-        stored = T.inc_subtensor(T.zeros(count, "int64")[places], T.constant(1, "int64"))
-    return T.where(stored < x.lengths[reduced], fold(found, T.constant(0, x.dtype)), found)
+    """Return the greatest or least of all elements, zeros too, or along an axis.
 
-
-def _identity(dtype: str, which: str) -> Any:
-    kind = np.dtype(dtype)
-    if kind.kind == "f":
-        return -np.inf if which == "max" else np.inf
-    info = np.iinfo(kind)
-    return info.min if which == "max" else info.max
+    Raises TypeError for complex numbers; a call raises ValueError if there is no element.
+    """
+    kept = (1 if x.format == "csc" else 0) if axis is None else 1 - normalize_axis(axis, 2, which)
+    if np.dtype(x.dtype).kind == "c":
+        raise TypeError(f"{which}: {x!r} has complex numbers, which have no order here; use abs(A).{which}() or A.real")
+    wanted = ("csr", "csc")[kept]
+    rows = x if x.format == wanted else grouped(x, wanted)
+    some = classes.Check("zero-size array to a reduction without an initial value", "ValueError")
+    lengths = T.minimum(*x.lengths) if axis is None else minors_of(rows)
+    columns = some(minors_of(rows), T.gt(lengths, 0))
+    data = T.cast(rows.data, "int64") if x.dtype == "bool" else rows.data
+    return T.cast(SparseExtremes(which, axis is None)(data, *rows.parts[1:3], columns), x.dtype)
 
 
 def diagonal(x: SparseMatrix, k: int) -> Any:

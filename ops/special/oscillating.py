@@ -61,20 +61,44 @@ def jy_pair(m: float, x: float) -> tuple[float, float]:
     r = PI * half * ratio * ratio
     c = 1.0
     square = -0.25 * x * x
-    total = f + r * q
+    f_low = 0.0
+    p_low = 0.0
+    q_low = 0.0
+    c_low = 0.0
+    total, total_low = two_sum(f, r * q)
     total1 = p
-    for k in range(1, 100):
+    total1_low = 0.0
+    for k in range(1, 3):  # the largest terms in two parts
+        n = float(k)
+        f, f_low = times_parts(f, f_low, n, 0.0)
+        f, f_low = plus_parts(f, f_low, p, p_low)
+        f, f_low = plus_parts(f, f_low, q, q_low)
+        d, d_low = times_parts(n - m, 0.0, n + m, 0.0)
+        f, f_low = divided_parts(f, f_low, d, d_low)
+        c, c_low = times_parts(c, c_low, -0.25 * x, 0.0)
+        c, c_low = times_parts(c, c_low, x / n, 0.0)
+        p, p_low = divided_parts(p, p_low, n - m, 0.0)
+        q, q_low = divided_parts(q, q_low, n + m, 0.0)
+        g, g_low = times_parts(q, q_low, r, 0.0)
+        g, g_low = plus_parts(f, f_low, g, g_low)
+        h, h_low = times_parts(g, g_low, c, c_low)
+        total, total_low = plus_parts(total, total_low, h, h_low)
+        g, g_low = times_parts(g, g_low, -n, 0.0)
+        g, g_low = plus_parts(g, g_low, p, p_low)
+        g, g_low = times_parts(g, g_low, c, c_low)
+        total1, total1_low = plus_parts(total1, total1_low, g, g_low)
+    for k in range(3, 100):
         n = float(k)
         f = (n * f + p + q) / (n * n - m * m)
         c = c * (square / n)
         p = p / (n - m)
         q = q / (n + m)
         step = c * (f + r * q)
-        total = total + step
-        total1 = total1 + c * (p - n * (f + r * q))
+        total_low = total_low + step
+        total1_low = total1_low + c * (p - n * (f + r * q))
         if fabs(step) < 1e-17 * (1.0 + fabs(total)):
             break
-    return -total, -total1 * (2.0 / x)
+    return -(total + total_low), -(total1 + total1_low) * (2.0 / x)
 
 
 @scalar

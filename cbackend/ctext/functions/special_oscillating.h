@@ -14,7 +14,7 @@ static inline f64 ag_jy_pair_f64(f64 m, f64 x, f64 *second)
     const f64 plus = g2 - m * g1;
     const f64 minus = g2 + m * g1;
     const f64 factor = fabs_F(m) < 1e-08 ? 1.0 : 0x1.921fb54442d18p+1 * m / ag_sin_f64(0x1.921fb54442d18p+1 * m);
-    const f64 d = -ag_log_f64(0.5 * x);
+    f64 d = -ag_log_f64(0.5 * x);
     const f64 e = m * d;
     const f64 shape = fabs_F(e) < 0.0001 ? 1.0 + e * e / 6.0 : ag_sinh_f64(e) / e;
     f64 f = 0x1.45f306dc9c883p-1 * factor * (g1 * ag_cosh_f64(e) + g2 * shape * d);
@@ -26,23 +26,56 @@ static inline f64 ag_jy_pair_f64(f64 m, f64 x, f64 *second)
     const f64 r = 0x1.921fb54442d18p+1 * half * ratio * ratio;
     f64 c = 1.0;
     const f64 square = -0.25 * x * x;
-    f64 total = f + r * q;
+    f64 f_low = 0.0;
+    f64 p_low = 0.0;
+    f64 q_low = 0.0;
+    f64 c_low = 0.0;
+    f64 total = 0;
+    f64 total_low = 0;
+    total = ag_two_sum_f64(f, r * q, &total_low);
     f64 total1 = p;
-    for (i32 k = 1; k < 100; k++) {
-        const f64 n = (f64)k;
+    f64 total1_low = 0.0;
+    f64 n = 0;
+    for (i32 k = 1; k < 3; k++) {
+        n = (f64)k;
+        f = ag_times_parts_f64(f, f_low, n, 0.0, &f_low);
+        f = ag_plus_parts_f64(f, f_low, p, p_low, &f_low);
+        f = ag_plus_parts_f64(f, f_low, q, q_low, &f_low);
+        f64 d_low = 0;
+        d = ag_times_parts_f64(n - m, 0.0, n + m, 0.0, &d_low);
+        f = ag_divided_parts_f64(f, f_low, d, d_low, &f_low);
+        c = ag_times_parts_f64(c, c_low, -0.25 * x, 0.0, &c_low);
+        c = ag_times_parts_f64(c, c_low, x / n, 0.0, &c_low);
+        p = ag_divided_parts_f64(p, p_low, n - m, 0.0, &p_low);
+        q = ag_divided_parts_f64(q, q_low, n + m, 0.0, &q_low);
+        f64 g = 0;
+        f64 g_low = 0;
+        g = ag_times_parts_f64(q, q_low, r, 0.0, &g_low);
+        g = ag_plus_parts_f64(f, f_low, g, g_low, &g_low);
+        f64 h = 0;
+        f64 h_low = 0;
+        h = ag_times_parts_f64(g, g_low, c, c_low, &h_low);
+        total = ag_plus_parts_f64(total, total_low, h, h_low, &total_low);
+        g = ag_times_parts_f64(g, g_low, -n, 0.0, &g_low);
+        g = ag_plus_parts_f64(g, g_low, p, p_low, &g_low);
+        g = ag_times_parts_f64(g, g_low, c, c_low, &g_low);
+        total1 = ag_plus_parts_f64(total1, total1_low, g, g_low, &total1_low);
+    }
+    for (i32 k = 3; k < 100; k++) {
+        n = (f64)k;
         f = (n * f + p + q) / (n * n - m * m);
         c = c * (square / n);
         p = p / (n - m);
         q = q / (n + m);
         const f64 step = c * (f + r * q);
-        total = total + step;
-        total1 = total1 + c * (p - n * (f + r * q));
+        total_low = total_low + step;
+        total1_low = total1_low + c * (p - n * (f + r * q));
         if (fabs_F(step) < 1e-17 * (1.0 + fabs_F(total))) {
             break;
         }
     }
-    *second = -total1 * (2.0 / x);
-    return -total;
+    *second = -(total1 + total1_low) * (2.0 / x);
+    return -(total + total_low);
 }
 
 /* J_v(x) for v >= 0 by its power series, for x small beside sqrt(v + 1). */

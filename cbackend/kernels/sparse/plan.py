@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply
+from ....ops.sparse.extremes import SparseExtremes
 from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
 from ....ops.sparse.rows import SparseAcross, SparseEntries, SparseRows
 from ....ops.sparse.values import SparseValues
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Quantity
+from ..sorting.plan import kind_of
 from .spec import (
     SPARSE_ACROSS,
     SPARSE_ENTRIES,
+    SPARSE_EXTREMES,
     SPARSE_ORDER,
     SPARSE_PATTERN,
     SPARSE_PLACES,
@@ -111,6 +114,20 @@ def plan_sparse_order(p: Planner, node: Apply) -> None:
     p.run(SPARSE_ORDER, elements=rows.lengths[0], n=n, rows=rows, order=order, indptr=indptr)
 
 
+def plan_sparse_extremes(p: Planner, node: Apply) -> None:
+    op = node.op
+    assert isinstance(op, SparseExtremes)
+    data, indices, indptr = (p.packed(p.arrays[v]) for v in node.inputs[:3])
+    p.guard("equal", data.lengths[0], indices.lengths[0], failure=Outcome.PROMISED)
+    m = p.sum((indptr.lengths[0], -1))
+    p.guard("not_negative", m, failure=Outcome.PROMISED)
+    p.run(
+        SPARSE_EXTREMES, kind=kind_of(data), greatest=int(op.which == "max"), whole=int(op.whole), m=m,
+        n=p.read(node.inputs[3]), elements=data.lengths[0], data=data, indices=indices, indptr=indptr,
+        y=p.result(node.out, () if op.whole else (m,)),
+    )  # fmt: skip
+
+
 def plan_sparse_values(p: Planner, node: Apply) -> None:
     data, first, starts, other, second, ends, indices, indptr = (p.packed(p.arrays[v]) for v in node.inputs[:8])
     m, k, places = _two(p, (first, starts, second, ends))
@@ -130,5 +147,6 @@ PLANNERS = {
     SparseUnion: plan_sparse_union,
     SparsePlaces: plan_sparse_places,
     SparseOrder: plan_sparse_order,
+    SparseExtremes: plan_sparse_extremes,
     SparseValues: plan_sparse_values,
 }

@@ -100,6 +100,21 @@ typedef struct ag_sparse_order {
     i32 *indptr;     /* n + 1 numbers */
 } ag_sparse_order;
 
+/* y = the greatest or least number of each row, or of all, zeros that are not stored too; elements of one place are
+   summed. */
+typedef struct ag_sparse_extremes {
+    i32 kind;           /* the dtype of data: AG_U8 and so on */
+    i32 greatest;
+    i32 whole;          /* y is one number */
+    i64 m;              /* rows */
+    i64 n;              /* columns */
+    i64 elements;       /* numbers of data */
+    const void *data;
+    const i32 *indices;
+    const i32 *indptr;
+    void *y;
+} ag_sparse_extremes;
+
 /* values = the elements of x @ y at the places of a pattern. */
 typedef struct ag_sparse_values {
     i64 m;                /* rows of x */

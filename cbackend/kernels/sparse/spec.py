@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import PRODUCTS, READ, SORTS, WRITE, Field, KernelSpec, Work, array, length
+from .. import PRODUCTS, READ, SORTS, WRITE, Field, KernelSpec, Work, array, flag, length
 
 
 def _spec(name: str, function: str, about: str, rows: str) -> KernelSpec:
@@ -93,6 +93,18 @@ SPARSE_ORDER = KernelSpec(
     ),
     SORTS, "sparse_order", fails=("PROMISED",),
 )  # fmt: skip
+SPARSE_EXTREMES = KernelSpec(
+    "sparse_extremes",
+    "y = the greatest or least number of each row, or of all, zeros that are not stored too; elements of one place are "
+    "summed.",
+    (
+        flag("kind", "the dtype of data: AG_U8 and so on"), flag("greatest"),
+        flag("whole", "y is one number"), length("m", "rows"), length("n", "columns"),
+        length("elements", "numbers of data"), array("data", READ), array("indices", READ, c="i32"),
+        array("indptr", READ, c="i32"), array("y", WRITE),
+    ),
+    SORTS, "sparse_extremes", fails=("PROMISED", "MEMORY"),
+)  # fmt: skip
 SPARSE_VALUES = KernelSpec(
     "sparse_values",
     "values = the elements of x @ y at the places of a pattern.",
@@ -107,5 +119,5 @@ SPARSE_VALUES = KernelSpec(
 
 SPECS = (
     SPARSE_ROWS, SPARSE_ACROSS, SPARSE_ENTRIES, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER,
-    SPARSE_VALUES,
+    SPARSE_EXTREMES, SPARSE_VALUES,
 )  # fmt: skip

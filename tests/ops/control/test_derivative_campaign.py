@@ -21,6 +21,7 @@ FITTED = [
     T.constant([1.5, 2.0, -1.0]) + V, T.SparseRows()(V, INDICES, ROWS, V), T.SparseAcross()(V, INDICES, ROWS, X, K + 1),
     T.SparseEntries()(V, INDICES, INDICES, X, K + 1),
     T.SparseValues()(V, INDICES, ROWS, V, *2 * [INDICES, ROWS], K + 1),
+    T.SparseExtremes("max")(V, INDICES, ROWS, K + 1), T.SparseExtremes("min", True)(V, INDICES, ROWS, K + 1),
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y[K:], K),
 ]  # fmt: skip
 """Ops whose operands in the zoo do not fit each other, with operands that do."""

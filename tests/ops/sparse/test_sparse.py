@@ -292,3 +292,22 @@ def test_sums_of_coordinates_have_the_same_bits_in_runs():
         np.testing.assert_array_equal(found[0][1], wanted[1])
         for one, other in zip(found[0][1:], found[1][1:], strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_extremes_of_no_elements_of_bools_and_of_complex_numbers():
+    A = S.csr_matrix("A")
+    for (rows, columns), axes in (((0, 3), (None, 0)), ((3, 0), (None, 1))):
+        for axis in (None, 0, 1):
+            f = ag.function([A], A.max(axis=axis))
+            if axis not in axes:
+                assert f(sp.csr_array((rows, columns))).shape == (0,)
+                continue
+            with pytest.raises(ValueError, match="zero-size"):
+                f(sp.csr_array((rows, columns)))
+    B = S.csr_matrix("B", dtype="bool")
+    mask = sp.csr_array(np.array([[True, False], [True, True], [False, False]]))
+    for extreme, wanted in ((B.max(axis=1), [True, True, False]), (B.min(axis=1), [False, True, False])):
+        found = ag.function([B], extreme)(mask)
+        assert found.dtype == "bool" and found.tolist() == wanted
+    with pytest.raises(TypeError, match="complex numbers, which have no order here"):
+        S.csr_matrix("C", dtype="complex128").max()

@@ -7,6 +7,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.sparse.extremes import DTYPES, SparseExtremes
 from arignote.ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
 from arignote.ops.sparse.rows import SparseEntries
 from arignote.ops.sparse.values import SparseValues, summed_pairs
@@ -74,6 +75,36 @@ def test_elements_of_products_are_those_of_numpy(dtype, rows, inner, columns, mo
     for v in (v for found in compiled for v in found):
         np.testing.assert_array_equal(v, wanted[0])
         assert v.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("repeats", [True, False])
+def test_extremes_of_rows_are_those_of_numpy_for_any_number_of_threads(dtype, repeats):
+    rng = np.random.default_rng(7)
+    d = T.vector("d", dtype=dtype)
+    outputs = [SparseExtremes(which, whole)(d, *PLACES[:2], N) for which in ("max", "min") for whole in (False, True)]
+    for size in SIZES[1:]:
+        indices, indptr = drawn(rng, size[0], size[2], size[3], repeats)
+        if not repeats:
+            indices = np.concatenate([np.zeros(0, "int32"), *(np.sort(v) for v in np.split(indices, indptr[1:-1]))])
+        data = rng.integers(-99 if np.dtype(dtype).kind != "u" else 0, 99, len(indices)).astype(dtype)
+        if np.dtype(dtype).kind == "f":
+            data[rng.random(len(data)) < 0.01] = np.nan
+        one, two, wanted = both([d, *PLACES[:2], N], outputs, (data, indices.astype("int32"), indptr, size[2]))
+        for a, b, c in zip(one, two, wanted, strict=True):
+            np.testing.assert_array_equal(a, c)
+            np.testing.assert_array_equal(b, c)
+            assert a.dtype == dtype
+
+
+def test_positions_of_extremes_out_of_bounds_raise():
+    d = T.vector("d")
+    f = ag.function([d, *PLACES[:2], N], SparseExtremes("max")(d, *PLACES[:2], N))
+    for indices, indptr in (([0, 3], [0, 2]), ([-1, 0], [0, 2]), ([0, 1], [0, 3]), ([0, 1], [2, 0]), ([0], [0, 1])):
+        with pytest.raises(IndexError, match="out of bounds"):
+            f([1.0, 2.0], np.int32(indices), np.int32(indptr), 3)
+    with pytest.raises(TypeError, match="takes real numbers"):
+        SparseExtremes("max")(T.cast(d, "complex128"), *PLACES[:2], N)
 
 
 def test_positions_out_of_bounds_raise():

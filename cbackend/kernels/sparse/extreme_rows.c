@@ -1,0 +1,88 @@
+/* Extremes of rows of sparse matrices of one dtype.  Included once for each: ELEMENT, SUM (of integers its sums wrap), IS_NAN,
+   NAMED. */
+
+/* Return the greatest or least of numbers, the first NaN if there is one. */
+INLINE ELEMENT NAMED(extreme)(const ELEMENT *data, i64 count, const i32 greatest)
+{
+    ELEMENT best[EXTREMES];
+    i32 is_wrong[EXTREMES] = {0};
+    for (i64 j = 0; j < EXTREMES; j++) best[j] = data[0];
+    i64 k = 0;
+    for (; k + EXTREMES <= count; k += EXTREMES)
+        for (i64 j = 0; j < EXTREMES; j++) {
+            const ELEMENT v = data[k + j];
+            best[j] = (greatest ? v > best[j] : v < best[j]) ? v : best[j];
+            is_wrong[j] |= IS_NAN(v);
+        }
+    for (; k < count; k++) {
+        const ELEMENT v = data[k];
+        best[0] = (greatest ? v > best[0] : v < best[0]) ? v : best[0];
+        is_wrong[0] |= IS_NAN(v);
+    }
+    i32 wrong = 0;
+    for (i64 j = 0; j < EXTREMES; j++) {
+        best[0] = (greatest ? best[j] > best[0] : best[j] < best[0]) ? best[j] : best[0];
+        wrong |= is_wrong[j];
+    }
+    for (k = 0; wrong; k++)
+        if (IS_NAN(data[k])) return data[k];
+    return best[0];
+}
+
+/* Sum the elements of equal places in front of `sums`; return how many places there are.  `places` has one number a
+   column, which no row before has left at or above `start`. */
+static i64 NAMED(sum_places)(const ELEMENT *data, const i32 *columns, i64 count, i64 start, i64 *places, ELEMENT *sums)
+{
+    i64 found = 0;
+    for (i64 e = 0; e < count; e++) {
+        i64 *const place = places + columns[e];
+        if (*place < start) {
+            *place = start + found;
+            sums[found++] = data[e];
+        } else {
+            sums[*place - start] = (ELEMENT)((SUM)sums[*place - start] + (SUM)data[e]);
+        }
+    }
+    return found;
+}
+
+INLINE void NAMED(extremes_of_rows)(rows_work *work, i64 first, i64 end, const i32 greatest)
+{
+    const extremes_call *call = work->of;
+    const ag_sparse_extremes *of = &call->of;
+    const ELEMENT *const data = of->data;
+    ELEMENT *const y = of->y;
+    i64 *places = 0, used = 0; /* of sums; columns of rows that were summed */
+    for (i64 i = first; i < end; i++) {
+        const i64 from = of->indptr[i];
+        const ELEMENT *row = data + from;
+        i64 count = of->indptr[i + 1] - from;
+        if (!call->is_sorted && !ascending(of->indices + from, count)) {
+            if (!places) places = new_places(work, of->n, (i64)sizeof(ELEMENT));
+            if (!places) return;
+            ELEMENT *const sums = (ELEMENT *)(places + of->n);
+            const i64 start = used + 1;
+            used += count;
+            count = NAMED(sum_places)(row, of->indices + from, count, start, places, sums);
+            row = sums;
+        }
+        const ELEMENT best = count ? NAMED(extreme)(row, count, greatest) : 0;
+        const i32 has_zero = count < of->n && (greatest ? best < 0 : best > 0);
+        y[i] = has_zero ? 0 : best;
+    }
+    work->rt->release(places);
+}
+
+static void NAMED(some_extremes)(void *context, i64 task)
+{
+    rows_work *work = context;
+    const ag_sparse_extremes *of = &((const extremes_call *)work->of)->of;
+    const i64 first = task * work->rows, end = least(first + work->rows, of->m);
+    if (of->greatest) NAMED(extremes_of_rows)(work, first, end, 1);
+    else NAMED(extremes_of_rows)(work, first, end, 0);
+}
+
+#undef ELEMENT
+#undef SUM
+#undef IS_NAN
+#undef NAMED
