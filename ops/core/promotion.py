@@ -22,6 +22,7 @@ Loop = tuple[tuple[str, ...], str]
 Rule = Callable[[tuple[Operand, ...]], Loop]
 
 _EXAMPLE: dict[type, Any] = {int: 0, float: 0.0, complex: 0j}
+_SMALL = frozenset(("bool", "int8", "uint8", "int16", "uint16"))
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -44,6 +45,16 @@ def by_ufunc(ufunc: np.ufunc) -> Rule:
         return tuple(d.name for d in operands), result.name
 
     return rule
+
+
+def by_scipy(ufunc: np.ufunc, narrow: str = "float64") -> Rule:
+    """The rule of `ufunc`, with bools and integers of up to 16 bits as `narrow`: SciPy has no loops in float16."""
+    rule = by_ufunc(ufunc)
+
+    def scipys(dtypes: tuple[Operand, ...]) -> Loop:
+        return rule(tuple(narrow if d in _SMALL else d for d in dtypes))
+
+    return scipys
 
 
 def unsigned_words(dtypes: tuple[Operand, ...]) -> Loop:

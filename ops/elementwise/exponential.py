@@ -12,7 +12,7 @@ from ..core.namespace import T
 from ..writing import latex
 from . import special
 from .c_forms import Binding, Form, call, helper, library, template
-from .pointwise import float_op, plain_op, symmetric_op, ufunc_op
+from .pointwise import float_op, plain_op, scipys_op, symmetric_op, ufunc_op
 
 if TYPE_CHECKING:
     from ..core.signatures import Binary, Unary
@@ -90,13 +90,13 @@ logaddexp: Binary = symmetric_op(
     derivative=(lambda g, y, a, b: g * share(a, b), lambda g, y, a, b: g * share(b, a)),
     c={"f": helper("logaddexp", 2)},
 )
-erf: Unary = float_op(
+erf: Unary = scipys_op(
     "erf", special.erf, meaning="The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.",
     cost=25,
     derivative=(lambda g, y, x: g * TWO_OVER_ROOT_PI * T.exp(-T.square(finite(x))),),
     c={"f": helper("erf")},
 )
-erfc: Unary = float_op(
+erfc: Unary = scipys_op(
     "erfc", special.erfc, meaning="1 - erf(x), without cancellation.",
     cost=30,
     derivative=(lambda g, y, x: -g * TWO_OVER_ROOT_PI * T.exp(-T.square(finite(x))),),
@@ -115,33 +115,33 @@ normal_tails: Unary = float_op(
     derivative=(lambda g, y, x: -g * TWO_OVER_ROOT_PI * np.sqrt(0.5) * T.exp(-0.5 * T.square(finite(x))),),
     c={"f": helper("normal_tails")},
 )
-gamma: Unary = float_op(
+gamma: Unary = scipys_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",
     cost=60,
     latex=r"\Gamma",
     derivative=(lambda g, y, x: g * y * T.digamma(finite(x)),),
     c={"f": call("ag_gamma_f64")},  # in float64 for float32 too: a rare function, as the next three
 )
-gammaln: Unary = float_op(
+gammaln: Unary = scipys_op(
     "gammaln", special.gammaln, meaning="log(|gamma(x)|); inf at the poles, -inf at -inf.",
     cost=60,
     derivative=(lambda g, y, x: g * T.digamma(x),),
     c={"f": call("ag_gammaln_f64")},
 )
-digamma: Unary = float_op(
+digamma: Unary = scipys_op(
     "digamma", special.digamma, meaning="The derivative of log(gamma(x)); NaN at the negative integers.",
     cost=60,
     derivative=(lambda g, y, x: g * T.polygamma(1, x),),
     c={"f": call("ag_digamma_f64")},
 )
 polygamma: Binary = plain_op(
-    "polygamma", special.polygamma, promotion.by_ufunc(np.arctan2),
+    "polygamma", special.polygamma, promotion.by_scipy(np.arctan2),
     meaning="polygamma(n, x): the n-th derivative of digamma, n = 0, 1, ..., else NaN; infinite at 0, -1, ...",
     arity=2, cost=600,
     derivative=(lambda g, y, n, x: refuse_order(n), lambda g, y, n, x: g * T.polygamma(one_more(n), x)),
     c={"f": call("ag_polygamma_f64", 2)},
 )
-sigmoid: Unary = float_op(
+sigmoid: Unary = scipys_op(
     "sigmoid", special.sigmoid, meaning="1 / (1 + exp(-x)), without overflow.",
     cost=18,
     increasing=True,
@@ -163,7 +163,7 @@ log1mexp: Unary = float_op(
     c={"f": helper("log1mexp")},
 )
 xlogy: Binary = plain_op(
-    "xlogy", special.xlogy, promotion.by_ufunc(np.arctan2),
+    "xlogy", special.xlogy, promotion.by_scipy(np.arctan2),
     meaning="x * log(y), and 0 where x is 0: the terms of entropies and log-likelihoods; NaN where y is.",
     arity=2, cost=15,
     derivative=(

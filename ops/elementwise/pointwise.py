@@ -370,6 +370,11 @@ def float_op(name: str, function: Callable[[np.ndarray], np.ndarray], **facts: A
     return Elementwise(name, function, promotion.by_ufunc(np.cbrt), **facts)
 
 
+def scipys_op(name: str, function: Callable[[np.ndarray], np.ndarray], **facts: Any) -> Any:
+    """The record of a function of one float of SciPy, which takes integers in float64."""
+    return Elementwise(name, function, promotion.by_scipy(np.cbrt), **facts)
+
+
 fold_op = partial(ufunc_op, arity=None, commutative=True, associative=True)
 """The record of a function of two operands or more."""
 symmetric_op = partial(ufunc_op, commutative=True)

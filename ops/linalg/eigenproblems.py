@@ -1,22 +1,67 @@
-"""Hermitian eigenvalue problems with SciPy's options: a second matrix, and parts of the spectrum.
+"""Eigenvalue problems with SciPy's options: a second matrix, eigenvectors of both sides, parts of the spectrum.
 
-The problem of two matrices becomes one of a single matrix by the Cholesky factor of the second: Golub and Van Loan,
-Matrix Computations, algorithm 8.7.1.
+The Hermitian problem of two matrices becomes one of a single matrix by the Cholesky factor of the second: Golub and
+Van Loan, Matrix Computations, algorithm 8.7.1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
-from ...graph import Variable
+import numpy as np
+
+from ...graph import Apply, Dim, NoGradient, TensorType, Variable
+from ...record import record
+from ..control.batching import repeat_operands
 from ..core.checks import describe, shown
 from ..core.namespace import T
-from ..core.tensor import TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from ..core.typing import TensorLike
 from .equations import together
 from .factorizations import Cholesky, Eigh, Eigvalsh
-from .matrix_ops import adjoint, as_matrices, product
+from .lapack import eigenpairs_of, stacked
+from .matrix_ops import MatrixOp, adjoint, as_matrices, product
 from .solving import SolveTriangular
+
+
+@record(repr=False)
+class EigPencil(MatrixOp, HostOp):
+    """w, vl and vr of square matrices a, or of pencils (a, b): a @ vr = b @ vr @ diag(w), and the same for vl^H.
+
+    All are complex, columns have the length 1.  The derivative by way of w needs distinct eigenvalues.
+    """
+
+    name = "eig_pencil"
+    batching: ClassVar[Callable[..., Any]] = repeat_operands
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        a, *_ = (self.square(inputs[k:], len(inputs) - k) for k in range(len(inputs)))
+        dtype = "complex64" if a.dtype in ("float32", "complex64") else "complex128"
+        vectors = TensorType(dtype, a.shape)
+        return TensorType(dtype, a.shape[:-1]), vectors, vectors
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        found: tuple[np.ndarray, ...] = stacked(eigenpairs_of, *values)
+        return found
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return inputs[0][:-1], inputs[0], inputs[0]
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        w, vl, vr = node.outputs
+        gw: Any = cotangents[0]
+        if any(g is not None for g in cotangents[1:]):
+            raise NoGradient("eig: eigenvectors are determined but for a factor, so they have no derivative")
+        if gw is None:
+            return [None] * len(node.inputs)
+        right = vr if len(node.inputs) == 1 else product(node.inputs[1], vr)
+        scale = T.conj(T.sum(T.conj(vl) * right, axis=-2))  # dw = vl^H (da - w db) vr / (vl^H b vr)
+        by_a = product(vl * T.expand_dims(gw / scale, -2), adjoint(vr))
+        by_b = product(vl * T.expand_dims(-T.conj(w) * gw / scale, -2), adjoint(vr))
+        pairs = zip(node.inputs, (by_a, by_b), strict=False)
+        return [g if i.type.kind == "c" else T.real(g) for i, g in pairs]
 
 
 def eigenpairs(a: TensorVariable, b: TensorLike | None, kind: int, lower: bool, values_only: bool) -> Any:

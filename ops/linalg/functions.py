@@ -29,7 +29,8 @@ from ..shapes.lengths import lengths_of
 from ..shapes.shape import expand_dims, squeeze
 from ..shapes.specify import CheckLengths
 from .determinants import Det, SlogDet
-from .eigenproblems import eigenpairs, part_of_spectrum
+from .eigenproblems import EigPencil, eigenpairs, part_of_spectrum
+from .equations import together
 from .factorizations import QR, SVD, Cholesky, Eig, Eigvals, SingularValues
 from .lu_factors import ColumnOrder
 from .matrix_ops import adjoint, as_matrices, real_dtype
@@ -233,18 +234,43 @@ def eigvalsh(a: TensorLike, UPLO: Any = "L", **options: Any) -> TensorVariable:
     return eigh(a, UPLO, eigvals_only=True, **options)  # type: ignore[no-any-return]
 
 
-def eig(a: TensorLike) -> EigResult:
-    """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w).
+@overload
+def eig(a: TensorLike, b: TensorLike | None = None, left: Literal[False] = False, *, check_finite: bool = True) -> (
+    EigResult
+): ...
+@overload
+def eig(
+    a: TensorLike, b: TensorLike | None = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True,
+) -> Any: ...  # fmt: skip
+def eig(
+    a: TensorLike, b: TensorLike | None = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w), or b @ v @ diag(w).
 
-    Both are complex; NumPy makes them real where all imaginary parts are 0.  Derivatives go by way of w, which must
-    be distinct.
+    Both are complex; NumPy makes them real where all imaginary parts are 0.  `left` gives the eigenvectors of the left
+    before them, `right=False` leaves v out, as SciPy does.  Derivatives go by way of w, which must be distinct.
     """
-    return EigResult(*outputs_of(Eig(), as_matrices(a, "eig")))
+    if b is None and not left and right:
+        return EigResult(*outputs_of(Eig(), as_matrices(a, "eig")))
+    w, vl, vr = outputs_of(EigPencil(), *_pencil("eig", a, b, check_finite))
+    if not left:
+        return EigResult(w, vr) if right else w
+    return (w, vl, vr) if right else (w, vl)
 
 
-def eigvals(a: TensorLike) -> TensorVariable:
-    """The eigenvalues of square matrices, complex; see `eig`."""
-    return Eigvals()(as_matrices(a, "eigvals"))
+def eigvals(
+    a: TensorLike, b: TensorLike | None = None, overwrite_a: bool = False, check_finite: bool = True
+) -> TensorVariable:
+    """The eigenvalues of square matrices, or of pencils, complex; see `eig`."""
+    if b is None:
+        return Eigvals()(as_matrices(a, "eigvals"))
+    return outputs_of(EigPencil(), *_pencil("eigvals", a, b, check_finite))[0]
+
+
+def _pencil(what: str, a: TensorLike, b: TensorLike | None, check_finite: bool) -> list[TensorVariable]:
+    return together(what, *(finite(x, what, check_finite) for x in (a, b) if x is not None))
 
 
 def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:

@@ -125,9 +125,11 @@ def pivoted_columns(a: np.ndarray) -> np.ndarray:
     return (order - 1).astype("int32")
 
 
-def _selected(order: str, dtype: np.dtype, parts: int) -> Any:
+def _selected(order: Any, dtype: np.dtype, parts: int, raised: list[BaseException]) -> Any:
     """Return the callback that tells LAPACK whether an eigenvalue, of one or two numbers and perhaps a divisor, goes
     first.
+
+    `order`: one of ORDERS, or a function of these numbers; what it raises is appended to `raised`.
     """
 
     def read(pointer: int) -> Any:
@@ -138,6 +140,12 @@ def _selected(order: str, dtype: np.dtype, parts: int) -> Any:
 
     def select(*pointers: int) -> int:
         numbers = [read(p) for p in pointers]
+        if callable(order):
+            try:
+                return int(bool(order(*numbers)))
+            except BaseException as error:
+                raised.append(error)
+                return 0
         by = numbers.pop() if parts == 2 else 1.0
         value = numbers[0] if len(numbers) == 1 else complex(numbers[0], numbers[1])
         inside = {"lhp": (value * np.conj(by)).real < 0, "rhp": (value * np.conj(by)).real >= 0,
@@ -148,10 +156,11 @@ def _selected(order: str, dtype: np.dtype, parts: int) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * arity)(select)
 
 
-def schur_of(a: np.ndarray, order: str | None = None) -> tuple[np.ndarray, np.ndarray, int]:
+def schur_of(a: np.ndarray, order: Any = None) -> tuple[np.ndarray, np.ndarray, int]:
     """Return t, z and how many eigenvalues stand first: a = z @ t @ z^H, t (quasi-)triangular, z unitary.
 
-    Raises LinAlgError where the iteration does not converge, and for a matrix that is not square.
+    Raises LinAlgError where the iteration does not converge, eigenvalues cannot be ordered, and for a matrix that is
+    not square.
     """
     n = order_of("schur", a)
     t, z = _fortran(a), np.zeros((n, n), a.dtype, order="F")
@@ -161,11 +170,18 @@ def schur_of(a: np.ndarray, order: str | None = None) -> tuple[np.ndarray, np.nd
     count, work = np.zeros(1, routine.integers), np.zeros(max(1, 34 * n), a.dtype)
     values = [np.zeros(n, a.dtype)] * 1 if a.dtype.kind == "c" else [np.zeros(n, a.dtype), np.zeros(n, a.dtype)]
     real = [np.zeros(n, a.real.dtype)] if a.dtype.kind == "c" else []
-    select = None if order is None else _selected(order, a.dtype, 1)
+    raised: list[BaseException] = []
+    select = None if order is None else _selected(order, a.dtype, 1, raised)
     info = routine("V", "N" if order is None else "S", select, n, t, n, count, *values, z, n, work, work.size, *real,
                    np.zeros(n, routine.integers))  # fmt: skip
     if 0 < info <= n:
         raise np.linalg.LinAlgError("Schur form not found. Possibly ill-conditioned.")
+    if raised:
+        raise raised[0]
+    if info == n + 1:
+        raise np.linalg.LinAlgError("Eigenvalues could not be separated for reordering.")
+    if info == n + 2:
+        raise np.linalg.LinAlgError("Leading eigenvalues do not satisfy sort condition.")
     return t, z, int(count[0])
 
 
@@ -185,12 +201,50 @@ def qz_of(a: np.ndarray, b: np.ndarray, order: str | None = None) -> tuple[Any, 
     count, work = np.zeros(1, routine.integers), np.zeros(8 * n + 16 + 64 * n, a.dtype)
     values = [np.zeros(n, a.dtype) for _ in range(2 if is_complex else 3)]
     real = [np.zeros(8 * n, a.real.dtype)] if is_complex else []
-    select = None if order is None else _selected(order, a.dtype, 2)
+    select = None if order is None else _selected(order, a.dtype, 2, [])
     info = routine("V", "V", "N" if order is None else "S", select, n, aa, n, bb, n, count, *values, q, n, z, n, work,
                    work.size, *real, np.zeros(n, routine.integers))  # fmt: skip
     if 0 < info <= n + 1:
         raise np.linalg.LinAlgError("Something other than QZ iteration failed")
     return aa, bb, q, z, int(count[0])
+
+
+def eigenpairs_of(a: np.ndarray, b: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return w, vl, vr, complex: a @ vr = b @ vr @ diag(w), vl^H @ a = diag(w) @ vl^H @ b; columns have the length 1.
+
+    Without b it is the identity.  Raises LinAlgError where the iteration does not converge, and for matrices that are
+    not square or not of one size.
+    """
+    n = order_of("eig", a, *(() if b is None else (b,)))
+    dtype = np.result_type(a.dtype, np.complex64)
+    if not n:
+        return np.zeros(0, dtype), np.zeros((0, 0), dtype), np.zeros((0, 0), dtype)
+    is_complex = a.dtype.kind == "c"
+    left, right = (np.zeros((n, n), a.dtype, order="F") for _ in range(2))
+    values = [np.zeros(n, a.dtype) for _ in range(1 if is_complex else 2)]
+    divisors = [] if b is None else [np.ones(n, a.dtype)]
+    matrices = [_fortran(a), n] if b is None else [_fortran(a), n, _fortran(b), n]
+    work, real = np.zeros(32 * n + 32, a.dtype), [np.zeros(8 * n, a.real.dtype)] if is_complex else []
+    routine = Routine("geev" if b is None else "ggev", a.dtype)
+    if routine("V", "V", n, *matrices, *values, *divisors, left, n, right, n, work, work.size, *real):
+        raise np.linalg.LinAlgError("eig algorithm did not converge")
+    w = (values[0] if is_complex else values[0] + 1j * values[1]).astype(dtype)
+    if divisors:
+        with np.errstate(all="ignore"):
+            w = np.where(divisors[0] != 0, w / divisors[0], np.where(w != 0, np.inf, np.nan))
+    vl, vr = (v if is_complex else _with_conjugates(v, values[1]) for v in (left, right))
+    if divisors:  # LAPACK makes the largest part of a column 1
+        vl, vr = (v / np.linalg.norm(v, axis=0) for v in (vl, vr))
+    return w.astype(dtype), vl, vr
+
+
+def _with_conjugates(v: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
+    """Return complex columns of real ones: of a conjugate pair the first is the real part."""
+    found = v.astype(np.result_type(v.dtype, np.complex64))
+    for k in np.nonzero(imaginary > 0)[0]:
+        found[:, k] = v[:, k] + 1j * v[:, k + 1]
+        found[:, k + 1] = v[:, k] - 1j * v[:, k + 1]
+    return found
 
 
 def sylvester_of(a: np.ndarray, b: np.ndarray, q: np.ndarray) -> np.ndarray:

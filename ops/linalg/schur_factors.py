@@ -42,10 +42,10 @@ def _complex(dtype: str) -> str:
 class Schur(MatrixOp, HostOp):
     """t, upper triangular (with blocks of two for real matrices), z, unitary, and how many eigenvalues `sort` selects.
 
-    `sort`: None, or "lhp", "rhp", "iuc", "ouc": the eigenvalues that go first.
+    `sort`: None, or "lhp", "rhp", "iuc", "ouc", or a function: the eigenvalues that go first.
     """
 
-    sort: str | None = None
+    sort: Any = None
     name = "schur"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -141,19 +141,20 @@ class Polar(MatrixOp, HostOp):
 
 
 def schur(
-    a: TensorLike, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: str | None = None,
+    a: TensorLike, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None,
     check_finite: bool = True,
 ) -> tuple[TensorVariable, ...]:  # fmt: skip
     """(t, z) with a = z @ t @ z^H: t upper triangular, with blocks of two for a real matrix, z unitary.
 
     `output`: "real", or "complex" for a triangular t in any case.  `sort`: "lhp", "rhp" (left, right half plane), "iuc"
-    or "ouc" (inside, outside the unit circle) for eigenvalues that go first; their number is a third result then.
-    Without a derivative.  A run raises LinAlgError where the iteration does not converge.
+    or "ouc" (inside, outside the unit circle) for eigenvalues that go first; their number is a third result then.  Or a
+    function that says whether one does: of a complex number, for real factors of its real and its imaginary part.
+    Without a derivative.  A run raises LinAlgError where the iteration does not converge or values cannot be ordered.
     """
     if output not in _OUTPUTS:
         raise ValueError(f'schur: output must be "real" or "complex", got {shown(output)}')
-    if sort is not None and sort not in ORDERS:
-        raise ValueError(f"schur: sort must be None or one of {', '.join(ORDERS)}, got {shown(sort)}")
+    if not (sort is None or callable(sort) or sort in ORDERS):
+        raise ValueError(f"schur: sort must be None, a function or one of {', '.join(ORDERS)}, got {shown(sort)}")
     a = square(a, "schur", check_finite)
     a = T.cast(a, _complex(a.dtype)) if output[0] == "c" else a
     found = outputs_of(Schur(sort), a)

@@ -1,7 +1,7 @@
 """The functions of `T.special`, under SciPy's names: a table of ops, and what is composed of elementwise ops.
 
 Each op says in its docstring how exact it is: within so many units in the last place (ulp) of the true value.  Integers
-promote as SciPy's do: to float64, int8 to float16.
+promote as SciPy's do: to float64, those of up to 16 bits in some functions to float32.  float16 stays.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...graph import NoGradient
 from ..core.checks import describe, shown
@@ -38,6 +40,7 @@ from . import (
     gammas,
     hypergeometric,
     integrals,
+    lambert,
     orders01,
     oscillating,
     quantiles,
@@ -116,7 +119,8 @@ def _slope_of_exprel(x: Any) -> Any:
 
 def log_expit(x: TensorLike) -> TensorVariable:
     """log(1 / (1 + exp(-x))), without overflow."""
-    return -T.softplus(-as_tensor(x))
+    v = as_tensor(x)
+    return -T.softplus(-(T.cast(v, "float64") if v.type.kind in "biu" else v))
 
 
 # --- error functions, the normal distribution
@@ -405,13 +409,18 @@ def fresnel(x: TensorLike) -> tuple[TensorVariable, TensorVariable]:
 
 
 def lambertw(x: TensorLike, k: int = 0) -> TensorVariable:
-    """A real branch of Lambert's W: k = 0 (W >= -1, for x >= -1/e) or k = -1 (W <= -1, for -1/e <= x < 0); else NaN.
+    """The branch k of Lambert's W, the inverse of w exp(w).
 
-    SciPy's gives complex numbers there.  Raises ValueError for another branch.
+    Complex numbers give complex ones, real numbers as well unless k is 0 (W >= -1, for x >= -1/e) or -1 (W <= -1, for
+    -1/e <= x < 0): these are real and NaN elsewhere, where SciPy's are complex.  Raises TypeError if k is no integer.
     """
-    if k not in (0, -1):
-        raise ValueError(f"lambertw: the real branches are k=0 and k=-1, got {shown(k)}")
-    return lambertw_0(x) if k == 0 else lambertw_1(x)
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"lambertw: the branch k is a Python integer, got {shown(k)}")
+    v = as_tensor(x)
+    if v.type.kind != "c" and k in (0, -1):
+        return lambertw_0(v) if k == 0 else lambertw_1(v)
+    dtype = v.dtype if v.type.kind == "c" else "complex64" if v.dtype in ("float16", "float32") else "complex128"
+    return lambert.lambertw_of_complex(T.cast(v, dtype), int(k))  # type: ignore[no-any-return]
 
 
 # --- hypergeometric functions

@@ -13,7 +13,13 @@ from ..elementwise.records import add_special
 from .function import SPECIAL, SpecialFunction
 from .scalars import meaning
 
-_RULES = {1: promotion.by_ufunc(np.cbrt)}
+_LIKE = {1: np.cbrt}
+_NARROW = frozenset((
+    "airyai", "airyaip", "airybi", "airybip", "betainc", "betaincc", "betainccinv", "betaincinv", "entr", "erfcinv",
+    "erfinv", "exp1", "expi", "huber", "hyp1f1", "iv", "ive", "jv", "kl_div", "kv", "kve", "ndtri", "ndtri_exp",
+    "owens_t", "pseudo_huber", "rel_entr", "spence", "yv",
+))  # fmt: skip
+"""Functions that take int8 and int16 in float32; SciPy's others take them in float64."""
 
 
 def special_op(
@@ -23,8 +29,9 @@ def special_op(
     name = name or function.__name__
     code = function.__code__
     count = code.co_argcount
+    rule = promotion.by_scipy(_LIKE.get(count, np.arctan2), "float32" if name in _NARROW else "float64")
     op = SpecialFunction(
-        name, meaning(function), _RULES.get(count) or promotion.by_ufunc(np.arctan2), function.__doc__ or "",
+        name, meaning(function), rule, function.__doc__ or "",
         arity=count, operands=code.co_varnames[:count], cost=cost, derivative=derivative,
         c={"f": call(f"ag_{function.__name__}_f64", count)}, **facts,
     )  # fmt: skip

@@ -79,6 +79,7 @@ ZOO = [
     T.linalg.eigvals(X),
     T.linalg.expm(X), T.linalg.logm(X), T.linalg.sqrtm(X), *T.LU()(X),
     T.PivotOrder()(T.LU()(X)[1], X), T.ColumnOrder()(X), *T.Schur("lhp")(X), *T.QZ()(X, Y), *T.Polar()(X),
+    *T.EigPencil()(X, Y),
     T.SolveBanded(1, 0)(X, Y), T.Sylvester()(X, Y, X),
     T.ContinuousRiccati()(X, X, X, X), T.DiscreteRiccati()(X, X, X, X, X),
     *T.topk(X, 2), T.WholeIf()(X, A > 0), T.fft.fft(X), T.fft.irfft(X, 4, norm="ortho"),

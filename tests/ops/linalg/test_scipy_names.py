@@ -226,7 +226,9 @@ M, V = T.matrix("m"), T.vector("v")
     (lambda: L.expm_frechet(T.matrix(shape=(2, 2)), T.matrix(shape=(3, 3))), ValueError, "of one shape"),
     (lambda: L.solve_sylvester(*(T.matrix(shape=s) for s in ((2, 2), (3, 3), (3, 2)))), ValueError, "do not agree"),
     (lambda: L.schur(M, "triangular"), ValueError, 'output must be "real" or "complex"'),
-    (lambda: L.schur(M, sort="up"), ValueError, "lhp, rhp, iuc, ouc"),
+    (lambda: L.schur(M, sort="up"), ValueError, "a function or one of lhp, rhp, iuc, ouc"),
+    (lambda: L.eig(M, V), TypeError, "eig takes matrices in the last two axes, got v"),
+    (lambda: L.eig(T.matrix(shape=(2, 2)), T.matrix("b", shape=(2, 3))), ValueError, "takes square matrices"),
     (lambda: L.qz(M, M, sort="lhp"), ValueError, "has to be None"),
     (lambda: L.polar(M, "up"), ValueError, "side must be"),
     (lambda: L.null_space(T.tensor3("t")), ValueError, "would differ from place to place"),
@@ -355,3 +357,69 @@ def test_riccati_equations_take_numbers_and_vectors_as_scipys():
         np.testing.assert_allclose(getattr(T.linalg, name)(a, b, q, 1).eval(), wanted, rtol=1e-10)
         np.testing.assert_allclose(getattr(T.linalg, name)(a, b, q, [2.0]).eval(),
                                    getattr(scipy_linalg, name)(a, b, q, [2.0]), rtol=1e-10)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [0, 1, 2, 6])
+def test_eigenvectors_of_both_sides_and_of_pencils(dtype, n):
+    a, b = draws(dtype, (2, n, n), (2, n, n), seed=4)
+    tolerance = tolerance_of(dtype)
+    w, vl, vr = run(lambda x: L.eig(x, left=True), a)
+    close(a @ vr, vr * w[:, None, :], tolerance)
+    close(adjoint(vl) @ a, w[:, :, None] * adjoint(vl), tolerance)
+    w, vl, vr = run(lambda x, y: L.eig(x, y, left=True), a, b)
+    close(a @ vr, b @ vr * w[:, None, :], tolerance * max(1, np.abs(w).max(initial=1)))
+    close(adjoint(vl) @ a, w[:, :, None] * (adjoint(vl) @ b), tolerance * max(1, np.abs(w).max(initial=1)))
+    for v in (vl, vr):
+        close(np.linalg.norm(v, axis=-2), np.ones((2, n)), tolerance)
+    for options, count in (({"right": False}, 1), ({"left": True, "right": False}, 2), ({}, 2)):
+        found = run(lambda x, y, o=options: L.eig(x, y, **o), a, b)
+        found = found if isinstance(found, list) else [found]
+        assert len(found) == count
+        close(found[0], w, tolerance)
+    close(run(L.eigvals, a, b), w, tolerance)
+
+
+def test_eigenvalues_of_singular_pencils_are_infinite():
+    scipy = pytest.importorskip("scipy.linalg")
+    a, b = np.diag([1.0, 0.0, 3.0]), np.diag([0.0, 0.0, 2.0])
+    np.testing.assert_array_equal(run(L.eigvals, a, b), scipy.eigvals(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_derivatives_of_eigenvalues_of_pencils(dtype):
+    def loss(a, b):
+        w = L.eigvals(a, b)
+        return T.sum(T.real(w * w * w))
+
+    a, b = draws(dtype, (4, 4), (4, 4), seed=6)
+    A, B = T.matrix("a", dtype=dtype), T.matrix("b", dtype=dtype)
+    f, slopes = ag.function([A, B], loss(A, B)), ag.function([A, B], ag.grad(loss(A, B), [A, B]))(a, b)
+    ways = [(1e-6, np.real)] + ([(1e-6j, np.imag)] if dtype[0] == "c" else [])
+    for way, part in ways:
+        for place in range(2):
+            def moved(d, place=place):
+                return f(*(v + d * (k == place) for k, v in enumerate((a, b))))
+
+            steps = [way * e.reshape(4, 4) for e in np.eye(16)]
+            numeric = np.reshape([(moved(d) - moved(-d)) / 2e-6 for d in steps], (4, 4))
+            close(part(slopes[place]) / np.abs(numeric).max(), numeric / np.abs(numeric).max(), 1e-5)
+
+
+def test_schur_is_sorted_by_a_function():
+    scipy = pytest.importorskip("scipy.linalg")
+    (a,), (c,) = draws("float64", (6, 6)), draws("complex128", (6, 6))
+    for values, output, sort in ((a, "real", lambda x, y: x > 0 and y < 1), (a, "complex", lambda z: abs(z) < 1.5),
+                                 (c, "real", lambda z: z.imag > 0)):  # fmt: skip
+        found = run(lambda x, o=output, s=sort: L.schur(x, o, sort=s), values)
+        wanted = scipy.schur(values, output, sort=sort)
+        assert found[2] == wanted[2]
+        t, z = found[:2]
+        close(z @ t @ adjoint(z), values)
+        close(np.abs(np.diag(t)), np.abs(np.diag(wanted[0])), 1e-8)
+
+    def fails(x, y):
+        raise KeyError("the user's")
+
+    with pytest.raises(KeyError, match="the user's"):
+        run(lambda x: L.schur(x, sort=fails), a)

@@ -57,7 +57,7 @@ def spread(name, points):
                 continue
             difference = float((arb(got) - value).mid())
             if count % CHECKED == 0 and name in CASES:
-                with mp.workdps(50):
+                with mp.workdps(50 + max(0, round(-np.log10(size)) if size else 0)):
                     other = float(mp.re(CASES[name][3](*map(mp.mpf, point))))
                 assert abs(other - float(value.mid())) <= 4 * np.spacing(size), (name, point, other)
         if kind and callable(kind[0]):
