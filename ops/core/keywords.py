@@ -69,8 +69,8 @@ OPTIONS = _table({
         nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar outer percentile prod ptp quantile round
         stack std sum take trace var
     """,
-    "order": "argpartition argsort copy empty empty_like eye full full_like ones ones_like partition ravel "
-             "ravel_multi_index reshape sort unravel_index zeros zeros_like",
+    "order": "argpartition argsort copy empty empty_like eye full full_like ones ones_like partition ravel reshape "
+             "sort zeros zeros_like",
     "device": "arange array asanyarray asarray astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like "
               "linspace ones ones_like zeros zeros_like",
     "like": "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye full identity ones require tri "
@@ -89,6 +89,10 @@ ACCEPTED: dict[str, tuple[Any, ...]] = {
     "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table", "introselect"),
 }  # fmt: skip
 """The values of an option that a graph accepts without effect; only None where there is no entry."""
+_NEW = frozenset((
+    "copy", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like",
+))  # fmt: skip
+"""Functions whose results are new, so that their order in memory changes no value."""
 _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
@@ -160,6 +164,8 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     own, is_open = _parameters(function), _is_open(function)
     names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
     options = {key: _accepted(key) for key in OPTIONS.get(name, ()) if key not in own}
+    if name in _NEW:
+        options["order"] = (*options.get("order", ()), "F")
     options |= UFUNC if name in UFUNCS else {}
     if not names and not options and (is_open or not own):
         return function

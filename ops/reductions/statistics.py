@@ -142,7 +142,7 @@ def average(
     x: TensorLike, axis: Axis = None, weights: TensorLike | None = None, returned: bool = False, *,
     keepdims: bool = False,
 ) -> TensorVariable | tuple[TensorVariable, TensorVariable]:  # fmt: skip
-    """The mean along `axis`, weighted by `weights`: of the shape of `x`, or a vector along the one axis.
+    """The mean along `axis`, weighted by `weights`: of the shape of `x`, or of its lengths along `axis`.
 
     `returned`: a pair, of it and the sum of the weights.  Raises TypeError for weights of another rank, ValueError for
     other lengths, and ZeroDivisionError where weights add up to 0; at run time where these are known only then.
@@ -154,11 +154,14 @@ def average(
     w = as_tensor(weights)
     axes = normalize_axes(tuple(range(x.ndim)) if axis is None else axis, x.ndim, f"average of {describe(x)}")
     if w.ndim != x.ndim:
-        if w.ndim != 1 or len(axes) != 1:
-            raise TypeError(f"average: the weights must have the shape of {describe(x)} or be a vector along one axis, "
-                            f"got {describe(w)}")  # fmt: skip
-        w = with_length(w, 0, T.lengths_of(x)[axes[0]], "average: weights")
-        w = T.reshape(w, [-1 if k == axes[0] else 1 for k in range(x.ndim)])
+        if axis is None or w.ndim != len(axes):
+            raise TypeError(
+                f"average: the weights must have the shape of {describe(x)} or of its lengths along the axes, got "
+                f"{describe(w)}"
+            )
+        for k, place in enumerate(axes):
+            w = with_length(w, k, T.lengths_of(x)[place], "average: weights")
+        w = T.dimshuffle(w, *(axes.index(k) if k in axes else "x" for k in range(x.ndim)))
     else:
         w = with_shape_of(w, x, "average: weights")
     dtype = result_type([x.dtype, w.dtype, *(["float64"] if x.type.kind not in "fc" else [])])

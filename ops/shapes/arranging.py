@@ -233,15 +233,16 @@ def diag_indices(n: LengthLike, ndim: int = 2) -> tuple[TensorVariable, ...]:
     return (T.arange(n),) * ndim
 
 
-def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable, ...]:
+def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[TensorVariable, ...]:
     """The positions along each axis of a tensor of `shape` of the elements at `indices` of the flattened tensor.
 
+    `order`: "C", or "F" for a tensor that was flattened with its first axis as the fastest.
     Raises ValueError for an index out of range, at run time where it is known only then.
     """
     rest, found = as_tensor(indices), []
     if rest.type.kind not in "iub":
         raise TypeError(f"unravel_index: indices must be integers, got {describe(rest)}")
-    lengths = as_lengths(shape, "unravel_index")
+    lengths = as_lengths(shape, "unravel_index")[:: _direction("unravel_index", order)]
     count: Any = constant(1, "int64")
     for length in lengths:
         count = T.mul(count, length)
@@ -249,16 +250,24 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
     for length in reversed(lengths):
         found.append(rest % length)
         rest = rest // length
-    return tuple(reversed(found))
+    return tuple(found[:: -_direction("unravel_index", order)])
+
+
+def _direction(what: str, order: Any) -> int:
+    """Return 1 where the last axis of a flattened tensor is the fastest, -1 where the first one is."""
+    if order not in ("C", "F"):
+        raise ValueError(f'{what}: order must be "C" or "F", got {shown(order)}')
+    return 1 if order == "C" else -1
 
 
 def ravel_multi_index(
-    multi_index: Sequence[TensorLike], dims: ShapeLike, mode: str | Sequence[str] = "raise"
+    multi_index: Sequence[TensorLike], dims: ShapeLike, mode: str | Sequence[str] = "raise", order: str = "C"
 ) -> TensorVariable:
     """The positions in the flattened tensor of shape `dims` of the elements at `multi_index`, integers an axis.
 
     `mode`, one for all axes or one an axis, says what an index out of range is: "raise" makes it a ValueError, at run
     time where it is known only then, "wrap" counts on from the other end, and "clip" takes the nearest.
+    `order`: see `unravel_index`.
     """
     indices, lengths = [as_tensor(i) for i in multi_index], as_lengths(dims, "ravel_multi_index")
     if len(indices) != len(lengths) or not indices:
@@ -270,8 +279,9 @@ def ravel_multi_index(
     if len(modes) != len(indices):
         raise ValueError(f"ravel_multi_index: {len(modes)} modes for {len(indices)} axes")
     places = [_in_range(T.cast(i, "int64"), n, m or "raise") for i, n, m in zip(indices, lengths, modes, strict=True)]
-    found: Any = places[0]
-    for index, length in zip(places[1:], lengths[1:], strict=True):
+    way = _direction("ravel_multi_index", order)
+    found: Any = places[::way][0]
+    for index, length in zip(places[::way][1:], lengths[::way][1:], strict=True):
         found = found * length + index
     result = as_tensor(found)
     for axis, (index, length, how) in enumerate(zip(places, lengths, modes, strict=True)):

@@ -293,3 +293,39 @@ def test_factors_of_hermitian_matrices():
 def test_options_that_are_refused(call, error, text):
     with pytest.raises(error, match=text):
         call().eval()
+
+
+def test_weights_along_several_axes_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    a, x = rng.random((2, 3, 4)), T.tensor3("x")
+    for axes in ((0, 1), (2, 0), (1,), (-1, 1)):
+        w = rng.random([a.shape[k] for k in axes])
+        found = ag.function([x], T.average(x, axis=axes, weights=w))(a)
+        np.testing.assert_allclose(found, np.average(a, axis=axes, weights=w))
+    with pytest.raises(TypeError, match="or of its lengths along the axes"):
+        T.average(x, axis=0, weights=np.ones((2, 3)))
+    with pytest.raises(ValueError, match="weights"):
+        ag.function([x], T.average(x, axis=(0, 1), weights=np.ones((3, 2))))(a)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_nan_to_num_replaces_parts_of_complex_numbers(dtype):
+    a = np.array([complex(np.inf, np.nan), complex(np.nan, 0), complex(-np.inf, np.inf), 1 - 2j], dtype)
+    z = T.vector("z", dtype=dtype)
+    for options in ({}, {"nan": 7.0, "posinf": 2.0, "neginf": -3.0}):
+        found = ag.function([z], T.nan_to_num(z, **options))(a)
+        np.testing.assert_array_equal(found, np.nan_to_num(a, **options))
+        assert found.dtype == dtype
+
+
+def test_positions_in_fortrans_order():
+    i = T.lvector("i")
+    found = ag.function([i], list(T.unravel_index(i, (7, 6), order="F")))([31, 41, 13])
+    np.testing.assert_array_equal(found, np.unravel_index([31, 41, 13], (7, 6), order="F"))
+    places = np.array([[3, 6, 6], [4, 5, 1]])
+    rows = T.lmatrix("rows", shape=(2, None))
+    found = ag.function([rows], T.ravel_multi_index((rows[0], rows[1]), (7, 6), order="F"))(places)
+    np.testing.assert_array_equal(found, np.ravel_multi_index(places, (7, 6), order="F"))
+    with pytest.raises(ValueError, match='order must be "C" or "F", got'):
+        T.unravel_index(i, (7, 6), order="A")
+    assert T.zeros((2, 3), order="F").eval().shape == (2, 3)
