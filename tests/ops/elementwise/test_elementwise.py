@@ -135,7 +135,8 @@ def test_functions_that_numpy_lacks():
             if name in AWKWARD:
                 values = values[~AWKWARD[name](values)]
             result = ELEMENTWISE[name](x)
-            assert result.dtype == np.cbrt(np.ones(1, dtype)).dtype.name
+            like = np.cbrt if name in ("softplus", "log1mexp") or dtype == "float16" else reference
+            assert result.dtype == like(np.ones(1, dtype)).dtype.name
             with np.errstate(all="ignore"):
                 expected = reference(values.astype("float64")).astype(result.dtype)
             tolerance = 8 * np.finfo(result.dtype).eps
@@ -150,7 +151,7 @@ def test_xlogy_is_scipys_and_0_where_the_factor_is():
         with np.errstate(all="ignore"):
             expected = special.xlogy(x.astype("float64"), y.astype("float64"))
         result = T.xlogy(x, y)
-        assert result.dtype == np.arctan2(x, x).dtype
+        assert result.dtype == (dtype if dtype == "float16" else special.xlogy(x, y).dtype)
         with np.errstate(all="ignore"):
             expected, tolerance = expected.astype(result.dtype), 4 * np.finfo(result.dtype).eps
         np.testing.assert_allclose(result.eval({}), expected, rtol=tolerance)
