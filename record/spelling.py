@@ -14,8 +14,10 @@ def nearest(name: str, known: Iterable[str], most: int = 1, least: float = 0.6) 
 
     `least`: the least share of equal characters (`difflib.SequenceMatcher.ratio`).
     """
-    found: list[str] = difflib.get_close_matches(name, list(known), most, least)
-    return found
+    every = list(known)
+    same = [each for each in every if each.lower() == name.lower()][:most]
+    found: list[str] = difflib.get_close_matches(name, every, most, least)
+    return [*same, *(each for each in found if each not in same)][:most]
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import FunctionGraph, Variable, rebuild
+from ..graph import FunctionGraph, Variable, rebuild, same_shape
 from ..graph.node import Apply
 from ..graph.types import numpy_dtype
 from ..ops.control.batching import carried
@@ -26,6 +26,7 @@ from ..ops.core.checks import by_position, describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import lengths_of
+from ..ops.shapes.specify import with_length, with_shape_of
 from ..record import record
 from ..tree import in_form, symbolic_flat, unflat
 from .scan import while_loop
@@ -134,6 +135,8 @@ class _Equation:
         for before, after in zip(leaves, new, strict=True):
             if after.dtype != before.dtype or after.ndim != before.ndim:
                 raise TypeError(f"{what}: fn gives {describe(after)} for {before.type}; expected its dtype and rank")
+        pairs = zip(new, leaves, strict=True)
+        new = [v if same_shape(v, leaf) else with_shape_of(v, leaf, f"{what}: the result of fn") for v, leaf in pairs]
         self.graph, self.taken = closed(leaves, new)
 
     def over(self, values: Sequence[Any]) -> list[Any]:
@@ -281,5 +284,6 @@ def _jacobian(graph: FunctionGraph, at: Sequence[Any], taken: Sequence[Variable]
     pulled = pull_back([whole], [seed], points, stop_at=set(points).union(taken))
     row = _joined([T.zeros_like(p) if g is None else g for p, g in zip(points, pulled, strict=True)])
     count = reduce(T.add, (T.size(v) for v in at))
-    (rows,) = carried([row], {seed: T.eye(count, dtype=whole.dtype)})
+    seeds = with_length(T.eye(T.size(whole), dtype=whole.dtype), 1, count, "root: the elements of fn's result")
+    (rows,) = carried([row], {seed: seeds})
     return rebuild([rows], dict(zip(points, at, strict=True)))[0]

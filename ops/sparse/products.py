@@ -15,6 +15,7 @@ import numpy as np
 from ...graph import Variable
 from ..core.checks import describe
 from ..core.namespace import T
+from ..shapes.lengths import known_length
 from ..shapes.specify import CheckLengths
 from . import rows
 from .patterns import SparsePattern
@@ -74,7 +75,10 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
 
 
 def fitting(value: Any, axis: int, length: Any, subject: str) -> Any:
-    """Return `value`; a call raises ValueError, naming it, if its `axis` has another length."""
+    """Return `value`.  Raises ValueError, naming it, if its `axis` has another length, if need be in a call."""
+    known, own = known_length(T.as_tensor(length)), value.type.shape[axis]
+    if None not in (known, own) and known != own:
+        raise ValueError(f"{subject}: expected length {known} on axis {axis}, got {describe(value)}")
     return CheckLengths(((subject, axis),), declared=False)(value, T.lengths_of(value)[axis], length)
 
 

@@ -322,3 +322,11 @@ def test_solvers_and_what_equations_are_refused():
         ag.root(lambda s: T.stack([s, s]), 1.0)
     with pytest.raises(ValueError, match="root: tol is -1; expected a number of at least 0"):
         ag.root(lambda s: s, 1.0, tol=-1)
+
+
+def test_results_of_another_length_are_named():
+    x = T.vector("x")
+    for found, got in ((ag.root(lambda v: v[:1] - x[:1], x), "root: the elements of fn's result: expected length 2"),
+                       (ag.fixed_point(lambda v: T.concatenate([v, v]) / 9, x), "fixed_point: the result of fn")):
+        with pytest.raises(ValueError, match=got):
+            ag.function([x], found)([1.0, 2.0])

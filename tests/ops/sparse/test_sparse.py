@@ -311,3 +311,8 @@ def test_extremes_of_no_elements_of_bools_and_of_complex_numbers():
         assert found.dtype == "bool" and found.tolist() == wanted
     with pytest.raises(TypeError, match="complex numbers, which have no order here"):
         S.csr_matrix("C", dtype="complex128").max()
+
+
+def test_lengths_that_are_known_are_checked_when_a_product_is_built():
+    with pytest.raises(ValueError, match="dense operand of a sparse product: expected length 2 on axis 0"):
+        S.csr_matrix(sp.csr_array(np.eye(2))) @ np.ones(3)
