@@ -24,9 +24,9 @@ def lambertw_of_complex(z: Any, k: int) -> Any:
     for step in range(STEPS):
         w = _halley(z, w)
         w = T.stop_gradient(w) if step < STEPS - DERIVED else w
-    turned = 2j * math.pi * k
-    w = T.where(T.isinf(T.real(z)) | T.isinf(T.imag(z)), z + turned, w)
-    w = T.where(T.eq(T.real(z), -math.inf), -z + (turned + 1j * math.pi), w)
+    branch = 2j * math.pi * k
+    w = T.where(T.isinf(T.real(z)) | T.isinf(T.imag(z)), z + branch, w)
+    w = T.where(T.eq(T.real(z), -math.inf), -z + (branch + 1j * math.pi), w)
     w = T.where(T.eq(z, 0), z if k == 0 else -math.inf, w)
     return T.where(T.isnan(z), math.nan, w)
 
