@@ -16,6 +16,7 @@ read or printed, not by `import arignote`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
 from functools import cache
 from importlib import import_module
 from os import listdir
@@ -139,6 +140,24 @@ class KernelSpec:
             what = f"has no field {unknown[0]}; expected {', '.join(names)}" if unknown else f"needs {missing[0]}"
             raise TypeError(f"{self.name} {what}")
         return tuple(given.get(name) for name in names)
+
+
+class Kind(IntEnum):
+    """A dtype in kernels of all dtypes: bools as bytes."""
+
+    U8, I8, U16, I16, F16, U32, I32, F32, U64, I64, F64, C64, C128 = range(13)
+
+
+_KINDS = {
+    "bool": Kind.U8, "uint8": Kind.U8, "int8": Kind.I8, "uint16": Kind.U16, "int16": Kind.I16, "float16": Kind.F16,
+    "uint32": Kind.U32, "int32": Kind.I32, "float32": Kind.F32, "uint64": Kind.U64, "int64": Kind.I64,
+    "float64": Kind.F64, "complex64": Kind.C64, "complex128": Kind.C128,
+}  # fmt: skip
+
+
+def kind_of(array: Any) -> int:
+    """Return the number of the dtype of an array in the C of kernels of all dtypes."""
+    return int(_KINDS[array.dtype])
 
 
 # --- kinds of fields

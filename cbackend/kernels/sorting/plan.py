@@ -23,6 +23,7 @@ from ....ops.shapes.scalar_masks import WholeIf
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Lengths, Quantity
+from .. import kind_of
 from ..memory.spec import IN_BOUNDS
 from .spec import (
     ARGSORT,
@@ -37,19 +38,7 @@ from .spec import (
     SORT,
     SUPPRESS,
     TOPK,
-    Kind,
 )
-
-_KINDS = {
-    "bool": Kind.U8, "uint8": Kind.U8, "int8": Kind.I8, "uint16": Kind.U16, "int16": Kind.I16, "float16": Kind.F16,
-    "uint32": Kind.U32, "int32": Kind.I32, "float32": Kind.F32, "uint64": Kind.U64, "int64": Kind.I64,
-    "float64": Kind.F64, "complex64": Kind.C64, "complex128": Kind.C128,
-}  # fmt: skip
-
-
-def kind_of(array: Array) -> int:
-    """Return the number of a dtype in the C of sorts."""
-    return int(_KINDS[array.dtype])
 
 
 def _last(values: Lengths, axis: int) -> Lengths:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
-from .. import READ, SORTS, WRITE, Field, KernelSpec, array, batch, flag, length, strided
-
-
-class Kind(IntEnum):
-    """A dtype by what its elements are sorted as: bools as bytes."""
-
-    U8, I8, U16, I16, F16, U32, I32, F32, U64, I64, F64, C64, C128 = range(13)
-
+from .. import READ, SORTS, WRITE, Field, KernelSpec, Kind, array, batch, flag, length, strided
 
 ENUMS = (Kind,)
 _KIND = flag("kind", "the dtype of x: AG_U8 and so on")

@@ -13,7 +13,7 @@ from ....ops.sparse.values import SparseValues
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Quantity
-from ..sorting.plan import kind_of
+from .. import kind_of
 from .spec import (
     SPARSE_ACROSS,
     SPARSE_ENTRIES,

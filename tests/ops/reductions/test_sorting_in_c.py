@@ -12,7 +12,7 @@ from draws import rarely_long
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.abi._abi import ffi
-from arignote.cbackend.kernels.sorting.plan import _KINDS
+from arignote.cbackend.kernels import _KINDS
 from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.function.function import find_toolchain, process_cache
 from arignote.ops.reductions.sorting import OrderStatistics, SearchSorted
