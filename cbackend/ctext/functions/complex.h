@@ -45,11 +45,23 @@ C catanh_C(C);
 
 C cpow_C(C, C);
 
+/* x * y, rounded.  From 12 on, gcc contracts products in pairs of a difference and a sum, in vectors alone, whatever
+   -ffp-contract says: the same numbers would have other bits at another place of an array. */
+static inline F ag_rounded_product_F(F x, F y)
+{
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+    return __builtin_assoc_barrier(x * y);
+#else
+    return x * y;
+#endif
+}
+
 static inline C ag_mul_C(C x, C y)
 {
     const F xr = __real__ x, xi = __imag__ x;
     const F yr = __real__ y, yi = __imag__ y;
-    return ag_make_C(xr * yr - xi * yi, xr * yi + xi * yr);
+    return ag_make_C(ag_rounded_product_F(xr, yr) - ag_rounded_product_F(xi, yi),
+                     ag_rounded_product_F(xr, yi) + ag_rounded_product_F(xi, yr));
 }
 
 /* Smith's division: no overflow of the divisor's square. */
@@ -62,10 +74,12 @@ static inline C ag_div_C(C x, C y)
         if (yr == 0 && yi == 0)
             return ag_make_C(xr / fabs_F(yr), xi / fabs_F(yr));
         const F ratio = yi / yr, scale = 1 / (yr + yi * ratio);
-        return ag_make_C((xr + xi * ratio) * scale, (xi - xr * ratio) * scale);
+        return ag_make_C((xr + ag_rounded_product_F(xi, ratio)) * scale,
+                         (xi - ag_rounded_product_F(xr, ratio)) * scale);
     }
     const F ratio = yr / yi, scale = 1 / (yi + yr * ratio);
-    return ag_make_C((xr * ratio + xi) * scale, (xi * ratio - xr) * scale);
+    return ag_make_C((ag_rounded_product_F(xr, ratio) + xi) * scale,
+                     (ag_rounded_product_F(xi, ratio) - xr) * scale);
 }
 
 static inline C ag_reciprocal_C(C x)
