@@ -14,6 +14,7 @@ import linecache
 import math
 import operator
 import site
+import sys
 import sysconfig
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ from ..graph import Variable
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import (
     PYTHONS,
+    array_of,
     is_symbolic,
     keep_class,
     known_of,
@@ -55,6 +57,7 @@ from .saved import line
 from .undefined import defined
 
 folds: Any = lazy.module("..looping.folds", __name__)
+scipys: Any = lazy.module("..builtins.of_scipy", __name__)
 generators: Any = lazy.module("..generators", __name__)
 loops: Any = lazy.module("..looping.loops", __name__)
 
@@ -89,18 +92,23 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
-        f, args = _of_scipy(f) or in_python(f) or f, _with_arrays(f, args)
+        f, args = _of_scipy(f) or in_python(f) or _of_numba(f), _with_arrays(f, args)
     if _is_of_random(f):
         f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):
-        return _run(trace, _users(f), args, options)
+        return _run(trace, _users(f, symbolic), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
-        return _run(trace, _users(f.__func__), (f.__self__, *args), options)
+        return _run(trace, _users(f.__func__, symbolic), (f.__self__, *args), options)
     if f is contextlib.suppress:
         return Suppress(*args)
     if isinstance(f, type) and f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
+
+
+def _of_numba(f: Any) -> Any:
+    """Return the Python function that numba compiles; anything else as it is."""
+    return getattr(getattr(f, "_dispatcher", f), "py_func", f) if type(f).__module__.startswith("numba.") else f
 
 
 def _members_of(owner: Any) -> Sequence[Any]:
@@ -119,7 +127,7 @@ def call_writing(f: Any, *args: Any, **options: Any) -> Any:
     """`call` in a function that writes to arrays: constant arrays that it makes are arrays of the trace."""
     found = call(f, *args, **options)
     if type(found) is np.ndarray and found.dtype.kind in "biufc" and _makes(f) and current() is not None:
-        return copied(as_tensor(found))
+        return array_of(copied(as_tensor(found)))
     return found
 
 
@@ -187,17 +195,11 @@ def _as_array(value: Any) -> Any:
     return as_tensor(value) if type(value) in (list, tuple) and has_variable(value) else value
 
 
-_LIKE_NUMPY = ("inv", "det", "expm")
-"""Functions of `scipy.linalg` that take what ours take."""
-
-
-def _of_scipy(f: Any) -> Callable[..., Any] | None:
-    """Return our function in the place of one of SciPy, which reads memory; None for any other."""
-    package, _, rest = (getattr(f, "__module__", None) or "").partition(".")
-    word, name = rest.partition(".")[0], getattr(f, "__name__", "")
-    if package != "scipy" or not (word == "fft" or (word == "linalg" and name in _LIKE_NUMPY)):
-        return None
-    return getattr(getattr(T, word), name, None)
+def _of_scipy(f: Any) -> Any:
+    """Return our function in the place of one of SciPy; None for any other."""
+    if type(f) is np.ufunc:
+        return scipys.of_ufunc(f) if "scipy.special" in sys.modules else None
+    return scipys.of_scipy(f) if str(getattr(f, "__module__", None)).startswith("scipy.") else None
 
 
 _IN_C = {"_heapq": heapq, "_bisect": bisect}
@@ -258,20 +260,43 @@ def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) ->
         trace.recursion -= depth > 0
 
 
-def _users(f: Any) -> Any:
-    """Return a function of the user in rewritten form; any other as it is."""
+def _users(f: Any, symbolic: bool = False) -> Any:
+    """Return a function of the user in rewritten form, and one of a library that gets symbolic arguments.
+
+    Any other as it is.
+    """
     trace: Any = current()
-    if "_ag" in f.__globals__ or trace.inlined is None or not _is_users(f.__code__.co_filename):
+    if "_ag" in f.__globals__ or trace.inlined is None:
         return f
-    return trace.inlined(f)
+    file = f.__code__.co_filename
+    return trace.inlined(f) if _is_users(file) or (symbolic and _is_of_library(file)) else f
 
 
 @cache
 def _is_users(file: str) -> bool:
     if any(file == module.__file__ for module in _IN_C.values()):
         return True
-    libraries = [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return not OWN[file] and not any(file.startswith(p) for p in (*libraries, *site.getsitepackages(), "<frozen"))
+    libraries = [*_of_python(), *site.getsitepackages()]
+    return not OWN[file] and not any(file.startswith(p) for p in (*libraries, "<frozen"))
+
+
+@cache
+def _is_of_library(file: str) -> bool:
+    """Whether a function is of an installed library other than NumPy, whose functions ask our variables."""
+    return not OWN[file] and "site-packages" in file and _package_of(file) not in _ASKING
+
+
+def _package_of(file: str) -> str:
+    return file.replace("\\", "/").rpartition("site-packages/")[2].partition("/")[0]
+
+
+_ASKING = frozenset(("numpy", "jax", "torch", "pytensor", "numba", "pandas", "xarray"))
+"""Libraries whose functions ask arrays for another implementation, or take arrays of their own only."""
+
+
+def _of_python() -> list[str]:
+    """Return the folders of Python's own library, and those of installed ones."""
+    return [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
 
 
 # --- builtins
@@ -460,6 +485,8 @@ def _items(what: str, values: Any) -> list[Any]:
 def _of_math(python: str, name: str) -> Any:
     def function(*args: Any) -> Any:
         trace: Any = current()
+        if name in _OF_FLOATS and all(n is not None and n.kind is int for n in map(number_of, args)):
+            return name == "isfinite"
         given = [known_of(a) or (Known(a, repr(a)) if type(a) in (bool, int, float) else None) for a in args]
         wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
         found = T.log(wide[0]) / T.log(wide[1]) if name == "log" and len(wide) == 2 else getattr(T, name)(*wide)
@@ -499,6 +526,8 @@ _MATH = {
     "degrees": "rad2deg", "radians": "deg2rad", "gamma": "gamma", "lgamma": "gammaln", "asinh": "arcsinh",
     "acosh": "arccosh", "atanh": "arctanh", "cbrt": "cbrt", "exp2": "exp2",
 }  # fmt: skip
+_OF_FLOATS = ("isnan", "isinf", "isfinite")
+"""Functions of `math` whose results integers decide."""
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     len: _len, length_of: _len, list: _list, range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed,
     max: _extreme("max", "maximum"), min: _extreme("min", "minimum"), sum: _sum,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -494,6 +495,13 @@ def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
     return copied(result) if x is None or base_of(result) is base_of(x) else result  # type: ignore[no-any-return]
 
 
+def cast_array(x: Any, found: Any, casting: Any, copy: bool) -> Any:
+    """The result `found` of a cast of x.  Raises TypeError for one that the rule `casting` does not permit."""
+    if not np.can_cast(x.type.numpy, found.type.numpy, casting):
+        raise TypeError(f"astype: {x!r} cannot be cast from {x.dtype} to {found.dtype} by the rule {casting!r}{line()}")
+    return own_array(found, x) if copy else array_of(found, x)
+
+
 # --- results of ops
 
 
@@ -563,9 +571,16 @@ def class_of(variable: Variable) -> type:
 
 
 class BitMethods:
-    """Base of the variables of a trace: methods of Python's integers and NumPy's scalars that count bits."""
+    """Base of the variables of a trace: flags, and methods of Python's integers and NumPy's scalars that count bits."""
 
     __slots__ = ()
+
+    @property
+    def flags(self: Any) -> Any:
+        """NumPy's flags, of which a trace knows `writeable` only."""
+        trace: Any = tracing.current()
+        is_array = is_of_call() and class_of(self) is np.ndarray
+        return SimpleNamespace(writeable=is_array and base_of(self) not in trace.read_only)
 
     def bit_count(self: Any) -> Any:
         """The number of 1 bits of the absolute value."""

@@ -6,7 +6,7 @@ array that was written to its elements now (`Trace.stored`); a view is a handle 
     x[1:] += 1    -->    stored[x] = set_subtensor(now(x)[1:], now(x[1:]) + 1)
     y = x.T       -->    y stays dimshuffle(x); now(y) = dimshuffle(stored[x])
 
-Scalars are values, as NumPy's are: `t = x[i]` keeps its number whatever x becomes.
+Scalars are values, as NumPy's are: `t = x[i]` keeps its number whatever x becomes.  An array without axes is a handle.
 Source: Functionalization in PyTorch, a pass with the same purpose.
 """
 
@@ -44,8 +44,10 @@ def base_of(x: Variable) -> Variable:
 
 def now(trace: Trace, x: Any) -> Any:
     """Return the elements that `x` has now, as a variable; anything else than an array that was written as it is."""
-    if not (trace.stored or trace.held) or not isinstance(x, Variable) or not x.type.shape:
+    if not (trace.stored or trace.held) or not isinstance(x, Variable):
         return x
+    if not x.type.shape:
+        return trace.stored.get(x, x) if trace.classes.get(x) is np.ndarray else x
     if trace.held and base_of(x) in trace.held:
         raise TypeError(f"{x!r} is used: {trace.held[base_of(x)]}; use the variable that the loop assigns, or a copy"
                         f"{_line()}")  # fmt: skip
@@ -195,7 +197,26 @@ def store(x: Variable, value: Any, what: str) -> None:
         target = source
     if target in trace.read_only:
         raise ValueError(f"{what}: assignment destination is read-only: {target!r}{_line()}")
+    if not target.type.shape:
+        new = _without_axes(trace, target, new, what)
     trace.stored[target] = own(new)
+
+
+def _without_axes(trace: Trace, target: Variable, value: Any, what: str) -> Any:
+    """Return `value` as the element of the array `target`, which has no axes.
+
+    Raises TypeError for a scalar, which NumPy does not write to, and for an element of another array.
+    """
+    made = target.owner
+    while made is not None and made.op is T.ELEMENTWISE["identity"]:
+        made = made.inputs[0].owner
+    if trace.classes.get(target) is not np.ndarray:
+        raise TypeError(f"{what}: {target!r} is a scalar, which cannot be written; assign the variable{_line()}")
+    if made is not None and made.op.views():
+        raise TypeError(f"{what}: {target!r} is an element of another array; write x[i] = v{_line()}")
+    found = copied(value)
+    trace.classes[found] = np.ndarray
+    return found
 
 
 def _put_back(node: Apply, source: Variable, part: Variable, what: str) -> Variable:
@@ -269,9 +290,15 @@ def set_item(x: Variable, key: Any, value: Any) -> None:
     trace: Any = current()
     what = "x[...] = v"
     if not x.type.shape:
-        if key not in ((), Ellipsis):
+        if str(getattr(key, "dtype", "")) == "bool" and not getattr(key, "ndim", 1):
+            given = T.as_tensor(value)
+            if given.ndim == 1:  # none for a mask that is false
+                given = T.concatenate([given, T.zeros((1,), dtype=given.dtype)])[0]
+            value = T.switch(key, fitted(x, given, what), now(trace, x))
+        elif key not in ((), Ellipsis):
             raise IndexError(f"{what}: too many indices: x has no axes{_line()}")
-        raise TypeError(f"{what}: an array without axes is a value in a traced function; write x = v{_line()}")
+        whole(x, value, what)
+        return
     key = tuple(now(trace, k) for k in key) if isinstance(key, tuple) else now(trace, key)
     if _is_mask_of(key, x):
         mask, given = T.as_tensor(key), T.as_tensor(fitted(x, value, what))

@@ -60,7 +60,8 @@ def _array(
         v = T.cast(v, np.dtype(dtype).name)
     while v.ndim < ndmin:
         v = T.expand_dims(v, 0)
-    return array_of(copied(v) if copy or v is not x else v)
+    kept = copy is None or copy is np._CopyMode.IF_NEEDED or not copy
+    return array_of(v if kept and v is x else copied(v))
 
 
 def _asarray(
@@ -69,12 +70,19 @@ def _asarray(
     return _array(x, dtype, copy=copy)
 
 
+def _require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    wanted = {str(r).upper() for r in ((requirements,) if isinstance(requirements, str) else requirements or ())}
+    return _array(a, dtype, copy=bool(wanted & {"O", "OWNDATA"}))
+
+
 def _fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     return _array(iter if count < 0 else iter[:count], dtype)
 
 
 def _arange(*bounds: Any, **options: Any) -> Any:
-    return _steps(*((0, *bounds) if len(bounds) == 1 and "stop" not in options else bounds), **options)
+    if len(bounds) == 1 and options.get("stop") is None:
+        bounds, options = (0, *bounds), {k: v for k, v in options.items() if k != "stop"}
+    return _steps(*bounds, **options)
 
 
 def _steps(
@@ -110,7 +118,8 @@ _steps.__qualname__ = "arange"
 CONSTRUCTORS: dict[Any, Any] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full, np.ndarray: _filled(0),
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
-    np.ascontiguousarray: _asarray, np.fromiter: _fromiter, np.arange: _arange, np.linspace: _linspace,
+    np.ascontiguousarray: _asarray, np.require: _require, np.fromiter: _fromiter,
+    np.arange: _arange, np.linspace: _linspace,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
     np.full_like: _like("full_like"),
 }

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from ... import ops as T
@@ -81,13 +83,19 @@ class BinaryText:
 
 
 def showing(make: Callable[[], Any]) -> Any:
-    """Call `make`, whose texts are for people: they say what a symbolic value is."""
+    """Call `make`, whose texts are for people: they say what a symbolic value is.
+
+    It gives no warning in a branch or loop that depends on values, which a trace takes in any case.
+    """
     trace = current()
     if trace is None:
         return make()
     trace.showing += 1
     try:
-        return make()
+        with warnings.catch_warnings() if trace.open else nullcontext():
+            if trace.open:
+                warnings.simplefilter("ignore")
+            return make()
     finally:
         trace.showing -= 1
 

@@ -3,7 +3,7 @@
     if (n := f(x)) > 3: ...        -->   n = f(x);  if n > 3: ...
     while (n := f(x)) > 3: ...     -->   while True:  n = f(x);  if not n > 3: break; ...
     if test: raise error           -->   _ag.raise_if(test, lambda: error)
-    if test: del x                 -->   if test: x = _ag.Undefined("x")
+    del x                          -->   x = _ag.Undefined("x")
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ NEW = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.BinOp, ast.Call, ast.
 """Expressions whose lists no name has yet."""
 
 
-def plainer(body: list[ast.stmt], assigns: bool, inside: bool = False) -> list[ast.stmt]:
+def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
     """Return a block in plainer form; functions and classes inside it are left as they are.
 
-    `assigns`: whether an expression may assign.  `inside`: whether the block is a part of a statement.
+    `assigns`: whether an expression may assign.
     """
     found: list[ast.stmt] = []
     for s in body:
         branches = as_branches(s) if isinstance(s, ast.Match) else None
         if branches is not None:
-            found += plainer(branches, assigns, inside)
+            found += plainer(branches, assigns)
             continue
         if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
                 for name in ("body", "orelse", "finalbody"):
                     if isinstance(getattr(part, name, None), list):
-                        setattr(part, name, plainer(getattr(part, name), assigns, True))
+                        setattr(part, name, plainer(getattr(part, name), assigns))
         if assigns and isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
             found.append(_endless(s))
             continue
-        deleted = _deleted(s) if inside and isinstance(s, ast.Delete) else None
+        deleted = _deleted(s) if isinstance(s, ast.Delete) else None
         found += [*(_hoisted(s) if assigns else ()), *(deleted or checked(s) or [s])]
     return found
 
