@@ -258,8 +258,8 @@ _STANDARD = sys.stdlib_module_names - {"__main__", "types"}
 def has_state(value: Any) -> bool:
     """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call.
 
-    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, are used
-    as they are.
+    A generator of NumPy counts as one.  Instances of the standard library's classes, such as locks and files, and
+    functions of other compilers, whose calls are C, are used as they are.
     """
     kind = type(value)
     if is_generator(value):
@@ -268,5 +268,7 @@ def has_state(value: Any) -> bool:
         return False
     package = kind.__module__.partition(".")[0]
     if isinstance(value, _NO_STATE) or package == "arignote" or package in _STANDARD:
+        return False
+    if type(getattr(kind, "__call__", None)) is types.WrapperDescriptorType:  # noqa: B004
         return False
     return hasattr(value, "__dict__") or any("__slots__" in vars(base) for base in kind.__mro__[:-1])
