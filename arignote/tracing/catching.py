@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from ..graph import Variable
 from ..graph.provenance import SourceLine, here
+from ..ops.core.namespace import NoAttribute
+from ..ops.core.traced import class_of
 from ..ops.core.tracing import current
 from ..record.frames import OWN
 from .raising import raise_if
@@ -87,6 +89,8 @@ def is_of_trace(error: BaseException) -> bool:
     if raise_if.__code__ in codes:
         return False
     given = frames[-1].f_locals
+    if isinstance(error, NoAttribute) and codes[-1].co_name == "__getattr__":  # NumPy's value may lack it as well
+        return hasattr(class_of(given["self"]), error.word)
     if codes[-1].co_name == "item":  # of `statements.item`: Python raised the error
         return any(isinstance(v, Variable) for v in (given.get("x"), given.get("key")))
     if codes[-1].co_name != "call":

@@ -198,6 +198,26 @@ def test_warnings_of_branches_are_not_given():
         require_equal(scaled, X)
 
 
+def test_an_attribute_that_numpys_arrays_lack_is_caught():
+    def filled(x):
+        try:
+            y = x.fillna(0.0)
+        except AttributeError:
+            y = np.where(np.isnan(x), 0.0, x)
+        return y * 2
+
+    require_equal(filled, np.array([1.0, np.nan]))
+    with pytest.raises(TypeError, match="caught AttributeError of the trace"):
+        ag.jit(strides, engine="numpy")(X)
+
+
+def strides(x):
+    try:
+        return x.strides[0] + x
+    except AttributeError:
+        return x
+
+
 def test_functions_of_numba_are_rewritten():
     numba = pytest.importorskip("numba")
 
