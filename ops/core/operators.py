@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .namespace import NoAttribute
-from .traced import operated, own_array, powered, rounded, written
+from .namespace import NoAttribute, T
+from .traced import cast_array, operated, own_array, powered, rounded, written
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable
-    from .typing import TensorLike
+    from .typing import DTypeLike, TensorLike
 
 
 class Operators:
-    """Base of `TensorVariable`: arithmetic, comparison by order, bits.  `==` and `!=` stand there."""
+    """Base of `TensorVariable`: arithmetic, comparison by order, bits, casts.  `==` and `!=` stand there."""
 
     __slots__ = ()
 
@@ -23,6 +23,12 @@ class Operators:
 
         def __getattr__(self, name: str) -> Any:
             raise NoAttribute(type(self), name)
+
+    def astype(
+        self, dtype: DTypeLike, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> TensorVariable:  # fmt: skip
+        """`T.cast(self, dtype)`.  Raises TypeError where `casting` does not permit it, as NumPy's method."""
+        return cast_array(self, T.cast(self, dtype), casting, copy)
 
     def __add__(self, other: TensorLike) -> TensorVariable: return operated("add", self, other)
     def __radd__(self, other: TensorLike) -> TensorVariable: return operated("add", other, self)

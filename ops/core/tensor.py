@@ -31,7 +31,6 @@ from .traced import (
     BitMethods,
     applied,
     array_of,
-    cast_array,
     class_of,
     first_length,
     in_text,
@@ -152,11 +151,6 @@ class TensorVariable(Operators, Variable):
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
         return T.cumprod(self, axis, dtype)
     def dot(self, other: TensorLike) -> TensorVariable: return T.dot(self, other)
-    def astype(
-        self, dtype: DTypeLike, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
-    ) -> TensorVariable:  # fmt: skip
-        """`T.cast(self, dtype)`.  Raises TypeError where `casting` does not permit it, as NumPy's method."""
-        return cast_array(self, T.cast(self, dtype), casting, copy)
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> TensorVariable:
         return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
