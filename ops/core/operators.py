@@ -28,7 +28,7 @@ class Operators:
         self, dtype: DTypeLike, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
     ) -> TensorVariable:  # fmt: skip
         """`T.cast(self, dtype)`.  Raises TypeError where `casting` does not permit it, as NumPy's method."""
-        return cast_array(self, T.cast(self, dtype), casting, copy)
+        return cast_array(self, T.cast(self, dtype), casting, copy)  # type: ignore[arg-type]  # a mix-in of tensors
 
     def __add__(self, other: TensorLike) -> TensorVariable: return operated("add", self, other)
     def __radd__(self, other: TensorLike) -> TensorVariable: return operated("add", other, self)

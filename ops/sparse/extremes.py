@@ -92,7 +92,7 @@ class SparseExtremes(TensorOp):
         known, ends, places, _ = SparseUnion()(indices, indptr, *nothing, columns)
         summed = T.inc_subtensor(T.zeros(T.lengths_of(known), data.dtype)[places], data)
         length = T.lengths_of(ends)[0] - 1
-        found = T.full(length, identity(data.dtype, self.which), dtype=data.dtype).at[rows_of(ends)]
+        found: Any = T.full(length, identity(data.dtype, self.which), dtype=data.dtype).at[rows_of(ends)]
         found = getattr(found, self.which)(summed)
         zero = (T.maximum if self.which == "max" else T.minimum)(found, T.constant(0, data.dtype))
         found = T.where(ends[1:] - ends[:-1] < columns, zero, found)

@@ -81,7 +81,8 @@ def _qr(
     a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full", pivoting: bool = False,
     check_finite: bool = True,
 ) -> Any:  # fmt: skip
-    found = T.linalg.qr(a, mode, pivoting=pivoting, check_finite=check_finite)
+    decomposed: Any = T.linalg.qr  # of all its forms
+    found = decomposed(a, mode, pivoting=pivoting, check_finite=check_finite)
     parts = tuple(found) if isinstance(found, tuple) else (found,)
     return (*parts[:-1], T.cast(parts[-1], "int32")) if pivoting else parts
 

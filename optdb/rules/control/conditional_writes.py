@@ -45,15 +45,14 @@ def conditional_write(node: Node) -> Sequence[Value] | None:
 
 def _written(v: Variable, graph: FunctionGraph) -> int | None:
     """Return the number of the input that a value is, after writes to its parts and loops that have it as a state."""
-    while v.owner is not None:
-        op = v.owner.op
-        if isinstance(op, Scan):
-            place = op.replaced.get(v.index)
+    while (node := v.owner) is not None:
+        if isinstance(node.op, Scan):
+            place = node.op.replaced.get(v.index)
             if place is None:
                 return None
-            v = v.owner.inputs[place]
-        elif isinstance(op, (IncSubtensor, AdvancedIncSubtensor)):
-            v = v.owner.inputs[0]
+            v = node.inputs[place]
+        elif isinstance(node.op, (IncSubtensor, AdvancedIncSubtensor)):
+            v = node.inputs[0]
         elif v is bare(v):
             return None
         else:

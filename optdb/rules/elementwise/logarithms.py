@@ -186,7 +186,7 @@ def log_of_sum_of_terms(node: Node) -> Value | None:
     powers = [t for t in plus if not _is_positive(t)]
     if len(constants) > 1 or not powers or not all(map(_has_exponential, powers)):
         return None
-    exponents = [exponent_of(t) for t in powers]
+    exponents: list[Value] = [exponent_of(t) for t in powers]
     if None in exponents:
         return None if constants else _below_the_largest(powers)
     result = exponents[0]
