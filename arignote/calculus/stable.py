@@ -5,19 +5,33 @@ As it is written, its derivative divides by a sigmoid that underflows to 0, and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..database import optdb
 from ..graph import GraphEditor, Variable, graph_of, rebuild
+from ..graph.editor import Replacement
 from ..optdb.query import Query
 
-QUERY = Query.parse("merge1 stabilize scan_inner_graph")
+QUERY = Query.parse("merge1 stabilize scan_inner_graph scan_unread")
 """Rules of stable forms, those of users as well, here and in the bodies of loops and branches."""
+TIDY = frozenset({"merge1", "merge", "constant_folding", "scan_inner_graph", "scan_unread"})
+"""Passes that serve those rules here; an expression that they alone would change stays as it is."""
 
 
 def stable_forms(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) -> list[Variable]:
     """Return the expressions in stable forms; the variables `fixed`, which may be computed, stay what they are."""
     images = {v: v.clone_leaf() for v in fixed if v.owner is not None}
     inside = rebuild(outputs, images) if images else list(outputs)
-    found, _ = optdb.query(QUERY)(graph_of(inside, "grad"), GraphEditor())
+    editor = GraphEditor()
+    found, _ = optdb.query(QUERY)(graph_of(inside, "grad"), editor)
+    if all(name in TIDY for name in _rules(editor.journal)):
+        return list(outputs)
     return rebuild(found.outputs, {image: v for v, image in images.items()}) if images else list(found.outputs)
+
+
+def _rules(journal: Sequence[Replacement]) -> Iterator[str]:
+    """Yield the names of the rules that changed something, in bodies of loops as well."""
+    for entry in journal:
+        yield entry.rule
+        for run in entry.inside:
+            yield from (change.rule for _, change in run.changes())
