@@ -246,7 +246,7 @@ def eig(
 def eig(
     a: TensorLike, b: TensorLike | None = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
     overwrite_b: bool = False, check_finite: bool = True,
-) -> Any:  # fmt: skip
+) -> EigResult | TensorVariable | tuple[TensorVariable, ...]:  # fmt: skip
     """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w), or b @ v @ diag(w).
 
     Both are complex; NumPy makes them real where all imaginary parts are 0.  `left` gives the eigenvectors of the left

@@ -45,6 +45,7 @@ BOUNDS = {
     "optdb/rules/shapes/writing.py": {"MOST_ALONE"},
     "optdb/rules/shapes/covering.py": {"MOST_PARTS"},
     "ops/control/scan_gradient.py": {"LONG_PRODUCT"},
+    "ops/special/lambert.py": {"STEPS", "DERIVED", "BRANCH_LOW"},
     "optdb/rules/search/egraph.py": {"MOST_FORMS", "MOST_PAIRS"},
     "optdb/rules/search/prices.py": {"VIEW"},
     "optdb/rules/search/saturation.py": {"BETTER"},

@@ -33,6 +33,8 @@ def test_what_falls(name):
             assert by.unrounded(after) < by.unrounded(before)
         elif name in by.JOINED:
             assert by.stacked(after) < by.stacked(before)
+        elif name in by.SHIFTED:
+            assert by.unshifted(after) < by.unshifted(before)
         elif name not in by.GUARDED:
             assert by.size(after) < by.size(before), f"{RULES[name]}: {by.size(before)} became {by.size(after)}"
         rest = normalized(before, [RULES[name]])
@@ -40,7 +42,8 @@ def test_what_falls(name):
 
 
 def test_the_lists_are_short_and_of_rules_that_need_them():
-    listed = [*GONE, *INWARDS, *OUTWARDS, *by.THINNER, *by.FLATTER, *by.NARROWER, *by.ROUNDED, *by.JOINED, *by.GUARDED]
+    listed = [*GONE, *INWARDS, *OUTWARDS, *by.THINNER, *by.FLATTER, *by.NARROWER, *by.ROUNDED, *by.JOINED, *by.SHIFTED,
+              *by.GUARDED]  # fmt: skip
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(RULES)
     assert len(by.GUARDED) <= 10

@@ -67,7 +67,7 @@ INLINE void NAMED(extremes_of_rows)(rows_work *work, i64 first, i64 end, const i
             row = sums;
         }
         const ELEMENT best = count ? NAMED(extreme)(row, count, greatest) : 0;
-        const i32 has_zero = count < of->n && (greatest ? best < 0 : best > 0);
+        const i32 has_zero = count < of->n && (greatest ? best && !(best > 0) && !IS_NAN(best) : best > 0);
         y[i] = has_zero ? 0 : best;
     }
     work->rt->release(places);

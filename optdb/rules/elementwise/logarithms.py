@@ -11,7 +11,7 @@ A density is a product of such factors, and people write its logarithm as they r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -165,7 +165,7 @@ def log_of_power(node: Node) -> Value | None:
 
 
 def by_natural_logarithm(node: Node) -> Value | None:
-    """Rewrite log2 and log10 of a product that has factors whose logarithms are tame."""
+    """Rewrite log2 or log10 of a product that has factors whose logarithms are tame."""
     v = node.inputs[0]
     product = Product.of(v)
     tame = any(map(has_tame_logarithm, (*product.above, *product.below)))
@@ -188,7 +188,7 @@ def log_of_sum_of_terms(node: Node) -> Value | None:
         return None
     exponents: list[Value] = [exponent_of(t) for t in powers]
     if None in exponents:
-        return None if constants else _below_the_largest(powers)
+        return None
     result = exponents[0]
     for e in exponents[1:]:
         result = logaddexp(result, e)
@@ -198,39 +198,39 @@ def log_of_sum_of_terms(node: Node) -> Value | None:
     return softplus(result) if is_number(constants[0], 1) else add(softplus(sub(result, level)), level)
 
 
-def _below_the_largest(terms: Sequence[Variable]) -> Value | None:
-    """Return the logarithm of the sum of the terms, of which each has an exponential and other factors."""
-    divided = [_exponential_and_rest(t) for t in terms]
-    if any(_is_shifted(e) for e, _ in divided):
-        return None
-    largest = _size(*divided[0])
-    for e, rest in divided[1:]:
-        largest = maximum(largest, _size(e, rest))
-    top = _finite(largest)
-    return add(log(_summed([_scaled(rest, sub(e, top)) for e, rest in divided])), top)
-
-
 def log_of_weighted_sum(node: Node) -> Value | None:
-    """Rewrite the logarithm of a sum along axes of exponentials with factors."""
+    """Rewrite the logarithm of a sum along axes of exponentials with positive factors."""
+    total = _weighted_sum_below(node)
+    result = None if total is None else exponent_of(total.inputs[0])
+    if total is None or result is None:
+        return None
+    for axis in reversed(total.op.axis):
+        result = LogSumExp(axis)(result)
+    keep = producer(node.inputs[0], DimShuffle)
+    return result if keep is None else keep.op(result)
+
+
+def _weighted_sum_below(node: Node) -> Node | None:
+    """Return the sum along axes, of exponentials with other factors, whose logarithm a node is."""
     total = _sum_below(node.inputs[0])
     if total is None or not total.op.axis or total.inputs[0].dtype != node.out.dtype:
         return None
-    if producer(total.inputs[0], exp) is not None or not _has_exponential(total.inputs[0]):
+    terms = total.inputs[0]
+    return total if producer(terms, exp) is None and _has_exponential(terms) else None
+
+
+# --- weights of unknown sign
+
+
+def log_of_shifted_sum(node: Node) -> Value | None:
+    """Rewrite the logarithm of a sum of exponentials with factors of unknown sign: exponents shifted by their top."""
+    if producer(node.inputs[0], add) is not None:
+        return _of_shifted_terms(node)
+    total = _weighted_sum_below(node)
+    if total is None or exponent_of(total.inputs[0]) is not None:
         return None
-    keep = producer(node.inputs[0], DimShuffle)
-    result = exponent_of(total.inputs[0])
-    if result is None:
-        result = _shifted_sum(total)
-    else:
-        for axis in reversed(total.op.axis):
-            result = LogSumExp(axis)(result)
-    return result if keep is None or result is None else keep.op(result)
-
-
-def _shifted_sum(total: Node) -> Value | None:
-    """Return the logarithm of a sum of terms of unknown sign, whose exponentials are shifted by their own sum."""
     e, rest = _exponential_and_rest(total.inputs[0])
-    if _is_shifted(e):
+    if is_shifted(e):
         return None
     level = _size(e, rest)
     for axis in reversed(total.op.axis):
@@ -238,7 +238,23 @@ def _shifted_sum(total: Node) -> Value | None:
     level = _finite(level)
     kept = iter(range(level.ndim))
     along = DimShuffle(tuple("x" if k in total.op.axis else next(kept) for k in range(e.ndim)))
-    return add(log(total.op(_scaled(rest, sub(e, along(level))))), level)
+    result = add(log(total.op(_scaled(rest, sub(e, along(level))))), level)
+    keep = producer(node.inputs[0], DimShuffle)
+    return result if keep is None else keep.op(result)
+
+
+def _of_shifted_terms(node: Node) -> Value | None:
+    terms, minus = terms_of(node.inputs[0])
+    if minus or any(t.dtype != node.out.dtype for t in terms) or not all(map(_has_exponential, terms)):
+        return None
+    divided = [_exponential_and_rest(t) for t in terms]
+    if any(is_shifted(e) for e, _ in divided) or all(exponent_of(t) is not None for t in terms):
+        return None
+    largest = _size(*divided[0])
+    for e, rest in divided[1:]:
+        largest = maximum(largest, _size(e, rest))
+    top = _finite(largest)
+    return add(log(_summed([_scaled(rest, sub(e, top)) for e, rest in divided])), top)
 
 
 def _exponential_and_rest(term: Variable) -> tuple[Value, Value | None]:
@@ -265,7 +281,7 @@ def _finite(v: Value) -> Value:
     return stop_gradient(switch(isfinite(v), v, constant(0, v.dtype)))
 
 
-def _is_shifted(e: Variable) -> bool:
+def is_shifted(e: Variable) -> bool:
     """Whether the exponent is one that these rules made."""
     difference = producer(e, sub)
     level = None if difference is None else difference.inputs[1]
@@ -317,11 +333,14 @@ LOGARITHMS: list[Rule] = [
               formula="log(y * exp(x)) -> x + log(y)"),
     node_rule("local_log_of_power", log, log_of_power, having=(square, pow), contract=ROUNDING,
               formula="log(sigmoid(x)**2) -> 2 * log(sigmoid(x))"),
-    node_rule("local_log10_of_tame", (log2, log10), by_natural_logarithm, having=(*POSITIVE, mul, true_div, pow, add),
-              contract=ulp(3), formula="log10(sigmoid(x)) -> log(sigmoid(x)) / log(10)"),
+    *(node_rule(f"local_{op.name}_of_tame", op, by_natural_logarithm, having=(*POSITIVE, mul, true_div, pow, add),
+                contract=ulp(3), formula=f"{op.name}(sigmoid(x)) -> log(sigmoid(x)) / log({base})")
+      for op, base in ((log2, 2), (log10, 10))),
     node_rule("local_log_add_exp", log, log_of_sum_of_terms, having=add, contract=ROUNDING,
               formula="log(p * exp(x) + q * exp(y)) -> logaddexp(x + log(p), y + log(q))"),
     node_rule("local_log_of_weighted_sum", log, log_of_weighted_sum, having=(Reduce, DimShuffle), contract=ROUNDING,
+              formula="log(sum(p * exp(x))) -> logsumexp(x + log(p))"),
+    node_rule("local_log_of_shifted_sum", log, log_of_shifted_sum, having=(add, Reduce, DimShuffle), contract=ROUNDING,
               formula="log(sum(w * exp(x))) -> log(sum(w * exp(x - m))) + m"),
     node_rule("local_log1p_of_scaled_exp", log1p, softplus_of_product, having=(mul, true_div), contract=ROUNDING,
               formula="log1p(2 * exp(x)) -> softplus(x + log(2))"),

@@ -14,7 +14,6 @@ from ....ops.elementwise.records import (
     cast,
     conj,
     exp,
-    ge,
     log,
     minimum,
     mul,
@@ -22,7 +21,6 @@ from ....ops.elementwise.records import (
     reciprocal,
     sign,
     sqrt,
-    switch,
 )
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.linalg.determinants import Det, SlogDet
@@ -95,16 +93,14 @@ def det_of_inverse(node: Node) -> Value | None:
 
 
 def log_of_det(node: Node) -> Value | None:
-    """Return the logarithm if the determinant is not negative, else NaN; of the modulus, always."""
+    """Return the logarithm of the modulus; of the determinant that and the logarithm of its sign, 0 or NaN."""
     inner = node.inputs[0]
     modulus = inner.owner.op is abs
     det = inner.owner.inputs[0] if modulus else inner
     if not made_by(det, Det) or not (modulus or is_float(det)):
         return None
     signs, logarithm = SlogDet()(det.owner.inputs[0])
-    if modulus:
-        return logarithm
-    return switch(ge(signs, 0), logarithm, constant(float("nan"), logarithm.dtype))
+    return logarithm if modulus else add(logarithm, log(signs))
 
 
 def sign_of_det(node: Node) -> Value:
@@ -251,7 +247,7 @@ FACTORING: list[Rule] = [
     node_rule("slogdet_of_positive_definite", SlogDet, slogdet_of_positive_definite, contract=refactored,
               formula="slogdet(x) -> 1, 2 * sum(log(diagonal(cholesky(x))))  for positive definite x"),
     node_rule("slogdet_specialization_log", log, log_of_det, having=(Det, abs), contract=log_det,
-              formula="log(det(x)) -> slogdet(x)[1] where slogdet(x)[0] >= 0, else nan; "
+              formula="log(det(x)) -> slogdet(x)[1] + log(slogdet(x)[0]); "
                       "log(abs(det(x))) -> slogdet(x)[1]"),
     node_rule("slogdet_specialization_sign", sign, sign_of_det, having=Det, contract=log_det,
               formula="sign(det(x)) -> slogdet(x)[0]"),

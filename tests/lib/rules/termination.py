@@ -6,6 +6,7 @@ from arignote.ops.elementwise.records import Elementwise
 from arignote.ops.lowered.blocked import BlockedConvolution
 from arignote.ops.networks.pooling import Pool
 from arignote.optdb import MergeOptimizer
+from arignote.optdb.rules.elementwise.logarithms import is_shifted
 from arignote.optdb.rules.quantized.narrow import FORMATS, LAYERS
 from arignote.optdb.rules.shapes.writing import are_neighbours, same_positions
 
@@ -24,10 +25,10 @@ def size(graph):
 
 
 def _work(op):
-    """A convolution takes less with weights that are laid, and with tiles."""
+    """A convolution takes less with weights that are laid, and with tiles; a softmax without a formula that it is."""
     if isinstance(op, BlockedConvolution):
         return 3 + (not op.weights) + (not op.tile)
-    return op.cost if isinstance(op, Elementwise) else 3
+    return op.cost if isinstance(op, Elementwise) else 3 + getattr(op, "literal", False)
 
 
 def count(graph, name):
@@ -64,6 +65,11 @@ def stacked(graph):
     return sum(same_positions(a, b) or are_neighbours(a, b) for a, b in pairs)
 
 
+def unshifted(graph):
+    """How many exponentials are of arguments that are not shifted by a value."""
+    return sum(node.op.name == "exp" and not is_shifted(node.inputs[0]) for node in merged(graph).order)
+
+
 def below(graph, name):
     """How many nodes of other ops lie between the nodes of the op and the inputs, all added up."""
     under = {}
@@ -98,8 +104,9 @@ def words(text):
 
 GONE = {
     "advanced_inc_subtensor": words("local_inc_at_all_positions"),
-    "add": words("local_add_specialize"),
+    "add": words("local_add_specialize local_bfloat16_sum"),
     "bitwise_and": words("local_and_zero"),
+    "blocked_convolution": words("local_bfloat16_pairs"),
     "bitwise_or": words("local_or_ones local_or_true"),
     "bitwise_xor": words("local_xor_self"),
     "cond": words("local_conditional_write"),
@@ -123,7 +130,8 @@ GONE = {
     "log": words("local_exp_of_log local_log_of_expm1 logdiffexp_to_log1mexpdiff"),
     "log1mexp": words("local_expm1_of_log1mexp local_log1mexp_of_log1mexp"),
     "log1p": words("local_expm1_of_log1p"),
-    "log2": words("local_exp2_of_log2"),
+    "log2": words("local_exp2_of_log2 local_log2_of_tame"),
+    "log10": words("local_log10_of_tame"),
     "logical_and": words("local_logical_and_false"),
     "logical_or": words("local_logical_or_true"),
     "lt": words("local_strict_comparison_with_itself"),
@@ -164,6 +172,7 @@ INWARDS = {
         local_dimshuffle_alloc local_dimshuffle_lift local_dimshuffle_of_multiple local_lift_transpose_through_dot
     """),
     "dot": words("local_scalar_before_product"),
+    "log": words("local_log_add_exp local_log_of_power"),
     "mul": words("""
         local_integer_mul_switch_sink local_integer_mul_switch_sink_else local_mul_of_neg local_mul_switch_sink
         local_mul_switch_sink_else
@@ -214,17 +223,15 @@ ROUNDED = {"local_bfloat16_operands", "local_float16_operands"}
 JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours"}
 """Rules after which fewer additions to a part of an array follow one another."""
 
+SHIFTED = {"local_log_of_shifted_sum"}
+"""Rules after which fewer exponentials are of arguments that are not shifted by a value."""
+
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
     "local_bytes_in_blocks": "the weights are laid in blocks afterwards",
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
-    "local_log10_of_tame": "the logarithm is the natural one afterwards",
-    "local_log_add_exp": "exponents are shifted by a value afterwards, or there is no logarithm of a sum",
-    "local_log_of_power": "the logarithm is that of the base afterwards",
-    "local_log_of_product": "the logarithms are those of factors afterwards",
-    "local_log_of_weighted_sum": "exponents are shifted by a value afterwards, or there is no logarithm of a sum",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
     "local_products_first": "the product of matrices stands in front afterwards",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",

@@ -35,8 +35,8 @@ def test_little_complex_products_have_one_result_in_any_layout_and_batch(dtype, 
         a, b = of(count, m, k), of(count, k, n)
         found = multiply(a, b)
         np.testing.assert_allclose(found, np.matmul(a, b), rtol=tolerance, atol=10 * tolerance)
-        turned = a.swapaxes(1, 2).copy().swapaxes(1, 2), b.swapaxes(1, 2).copy().swapaxes(1, 2)
-        for left, right in ((turned[0], b), (a, turned[1]), turned, (a[:, ::-1].copy()[:, ::-1], b)):
+        transposed = a.swapaxes(1, 2).copy().swapaxes(1, 2), b.swapaxes(1, 2).copy().swapaxes(1, 2)
+        for left, right in ((transposed[0], b), (a, transposed[1]), transposed, (a[:, ::-1].copy()[:, ::-1], b)):
             assert multiply(left, right).tobytes() == found.tobytes()
         assert multiply(a[-1], b[-1]).tobytes() == found[-1].tobytes()
 
