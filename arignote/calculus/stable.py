@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from ..database import optdb
 from ..graph import GraphEditor, Variable, graph_of, rebuild
 from ..graph.editor import Replacement
+from ..ops.core.tracing import outside
 from ..optdb.query import Query
 
-QUERY = Query.parse("merge1 stabilize scan_inner_graph scan_unread")
+QUERY = Query.parse("merge1 useless stabilize scan_inner_graph scan_unread")
 """Rules of stable forms, those of users as well, here and in the bodies of loops and branches."""
 TIDY = frozenset({"merge1", "merge", "constant_folding", "scan_inner_graph", "scan_unread"})
-"""Passes that serve those rules here; an expression that they alone would change stays as it is."""
+"""Passes that serve those rules here, as those of `useless` do; what they alone would change stays as it is."""
 
 
 def stable_forms(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) -> list[Variable]:
@@ -23,8 +24,10 @@ def stable_forms(outputs: Sequence[Variable], fixed: Collection[Variable] = ()) 
     images = {v: v.clone_leaf() for v in fixed if v.owner is not None}
     inside = rebuild(outputs, images) if images else list(outputs)
     editor = GraphEditor()
-    found, _ = optdb.query(QUERY)(graph_of(inside, "grad"), editor)
-    if all(name in TIDY for name in _rules(editor.journal)):
+    with outside():
+        found, _ = optdb.query(QUERY)(graph_of(inside, "grad"), editor)
+    fired = set(_rules(editor.journal)) - TIDY
+    if not fired or fired <= {entry.name for entry in optdb["useless"].entries()}:
         return list(outputs)
     return rebuild(found.outputs, {image: v for v, image in images.items()}) if images else list(found.outputs)
 
