@@ -18,14 +18,16 @@ from ....ops.elementwise.records import (
     Elementwise,
     add,
     cast,
+    eq,
     logical_and,
     logical_or,
     maximum,
     minimum,
     mul,
     neg,
+    switch,
     true_div,
-)
+)  # fmt: skip
 from ....ops.reductions.reduce import ArgReduce, Reduce
 from ....ops.reductions.unbroadcasting import SumTo, broadcast_axes, unbroadcast
 from ....ops.shapes.creation import Alloc
@@ -185,10 +187,12 @@ def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Cal
         return (lambda v: v) if fits else None
     # 0 * inf is NaN where the sum of nothing is 0, and in complex numbers; float16 does not hold large counts.
     finite = is_discrete(value) or _is_finite_constant(value)
-    if op.scalar is not add or dtype == "float16" or not ((seen and not_complex(value)) or finite):
+    if op.scalar is not add or dtype == "float16" or not (finite or (not_complex(value) and 0 not in known)):
         return None
     count = _count(dims, dtype)
-    return lambda v: mul(cast(v, dtype), count)
+    if seen or finite:
+        return lambda v: mul(cast(v, dtype), count)
+    return lambda v: switch(eq(count, 0), constant(0, dtype), mul(cast(v, dtype), count))
 
 
 def _count(dims: Sequence[Dim], dtype: str) -> Value:

@@ -288,6 +288,11 @@ REDUCTIONS = [
     ("local_integer_sum_mul_by_scalar", T.sum(I * n, axis=0), T.sum(I, axis=0) * n),
     ("local_opt_alloc", T.sum(Alloc()(x, 4, length(x, 0)), axis=0), Alloc()(x * T.constant(4.0), length(x, 0))),
     ("local_opt_alloc", T.max(Alloc()(s, 4)), s),
+    (
+        "local_opt_alloc",
+        T.sum(Alloc()(s, n)),
+        T.switch(T.eq(T.cast(n, "float64"), 0), T.constant(0.0), s * T.cast(n, "float64")),
+    ),
     ("local_opt_alloc", T.sum(Alloc()(T.constant(2.0), n, k)), T.constant(2.0) * T.cast(n * k, "float64")),
     ("local_reduce_join", T.sum(T.stack([x, y]), axis=0), x + y),
     ("local_reduce_join", T.max(T.stack([x, y] * 5), axis=0), T.maximum(x, y)),
