@@ -85,7 +85,7 @@ def has_tame_logarithm(v: Variable) -> bool:
 
 
 def _sum_below(v: Variable) -> Node | None:
-    """Return the sum along axes of which `v` has the values, whether the axes are kept or not."""
+    """Return the sum along axes that `v` is, whether the axes are kept or not."""
     keep = producer(v, DimShuffle)
     total = producer(v if keep is None else keep.inputs[0], Reduce)
     return total if total is not None and total.op.scalar is add and is_float(total.inputs[0]) else None
@@ -112,7 +112,7 @@ def _logarithm(factor: Variable) -> Value:
 
 
 def exponent_of(v: Variable) -> Value | None:
-    """Return a of v = exp(a), if all factors of `v` are positive by what they are, and one of them an exponential."""
+    """Return a of v = exp(a), if all factors of `v` are known to be positive, and one is an exponential."""
     product = Product.of(v)
     factors = (*product.above, *product.below)
     if product.negative or not all(_is_positive(f) or has_tame_logarithm(f) for f in factors):
