@@ -203,6 +203,9 @@ def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> n
     return result
 
 
+_FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)])
+
+
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The n-th derivative of digamma at x; NaN where n is no integer from 0 on; infinite at 0, -1, -2, ... and -inf.
 
@@ -217,7 +220,8 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
         s = np.where(counts, n, 1.0) + 1
         sign = np.where(s % 2 == 0, 1.0, -1.0)
         size = np.rint(gammaln(s) / (s * math.log(2)))  # n! is about 2**(size * s), which is shared out: none overflows
-        factor = np.where(s <= 171, gamma(s) * 2.0 ** (-size * s), np.exp(gammaln(s) - size * s * math.log(2)))
+        factorial = _FACTORIALS[np.minimum(s, 171).astype(np.intp) - 1]
+        factor = np.where(s <= 171, factorial * 2.0 ** (-size * s), np.exp(gammaln(s) - size * s * math.log(2)))
         ordinary = np.isfinite(x) & (x != np.floor(x))
         above = _sum_of_powers(s, np.where((x > 0) & np.isfinite(x), x, 1.0), 2.0**size)
         below = _polygamma_of_negative(s, np.where(ordinary & (x < 0), x, -0.5), 2.0**size)

@@ -161,9 +161,8 @@ class LogSumExp(AlongAxis):
         (g,), (x,) = cotangents, node.inputs
         if g is None:
             return [None]
-        share = T.exp(T.sub(x, expand_dims(node.out, self.axis)))
-        share = T.switch(T.eq(x, -math.inf), T.constant(0, x.dtype), share)  # also where all elements are
-        return [T.mul(expand_dims(g, self.axis), share)]
+        level = T.maximum(node.out, T.constant(np.finfo(x.dtype).min, x.dtype))  # shares of a row of -inf are 0
+        return [T.mul(expand_dims(g, self.axis), T.exp(T.sub(x, expand_dims(level, self.axis))))]
 
 
 # --- the functions of the softmax family

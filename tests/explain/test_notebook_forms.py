@@ -216,7 +216,10 @@ def test_a_thousand_nodes_weigh_little():
     ("line", "found"),
     [
         ('mode.excluding("local_mul_z', ["local_mul_zero"]),
-        ("m.including('fusion', 'local_log1p_o", ["local_log1p_of_expm1", "local_log1p_of_minus"]),
+        (
+            "m.including('fusion', 'local_log1p_o",
+            ["local_log1p_of_expm1", "local_log1p_of_minus", "local_log1p_of_scaled_exp"],
+        ),
         ('ag.optdb.query("fast_run -inplace_elemwise_o', ["inplace_elemwise_opt", "inplace_elemwise_optimizer"]),
         ('ag.function([x], y, mode="fast_run -add_destroy', ["add_destroy_handler"]),
         ('print("inpl', []),

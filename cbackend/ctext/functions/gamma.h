@@ -180,6 +180,17 @@ static inline f64 ag_sum_of_powers(f64 s, f64 x, f64 scale)
     }
     return total + power * (scale / (s - 1)) + power * (scale / end) * series;
 }
+/* n! for n <= 170, rounded once: the product is kept in two parts. */
+static inline f64 ag_factorial(f64 n)
+{
+    f64 high = 1, low = 0;
+    for (f64 k = 2; k <= n; k++) {
+        const f64 product = high * k, error = __builtin_fma(high, k, -product), rest = low * k + error;
+        high = product + rest;
+        low = rest - (high - product);
+    }
+    return high;
+}
 /* The derivatives of digamma, (-1)**(n + 1) n! times the sum of (x + k)**-(n + 1) (DLMF 5.15.1); for x < 0 over all
    integers, less those on the other side. */
 static inline f64 ag_polygamma_f64(f64 n, f64 x)
@@ -197,7 +208,7 @@ static inline f64 ag_polygamma_f64(f64 n, f64 x)
         return x == 0 && __builtin_signbit(x) ? inf : even * inf;
     const f64 log_2 = 0x1.62e42fefa39efp-1, log_factorial = ag_log_gamma_f64(s), size = rint_F(log_factorial / (s * log_2));
     const f64 scale = pow_F(2, size); /* n! is about scale**s, which is shared out: none overflows */
-    const f64 rest = s <= 171 ? ag_gamma_f64(s) * pow_F(2, -size * s) : exp_F(log_factorial - size * s * log_2);
+    const f64 rest = s <= 171 ? ag_factorial(n) * pow_F(2, -size * s) : exp_F(log_factorial - size * s * log_2);
     if (x > 0)
         return even * rest * ag_sum_of_powers(s, x, scale);
     const f64 above = -x - floor_F(-x);

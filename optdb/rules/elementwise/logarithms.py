@@ -18,8 +18,11 @@ import numpy as np
 from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import (
+    Cast,
     abs,
     add,
+    cast,
+    clip,
     cosh,
     erfc,
     exp,
@@ -54,7 +57,18 @@ from ....ops.shapes.shape import DimShuffle
 from ...contract import relaxes, stabilizes, ulp
 from ...patterns import wilds
 from ...rule import Rule, node_rule, rule
-from ..facts import Node, Value, is_float, is_number, is_scalar_constant, number_of, producer, uniform_x, uniform_xy
+from ..facts import (
+    Node,
+    Value,
+    is_float,
+    is_number,
+    is_scalar_constant,
+    made_by,
+    number_of,
+    producer,
+    uniform_x,
+    uniform_xy,
+)
 from .canonizer import terms_of
 from .products import Product
 
@@ -245,7 +259,9 @@ def log_of_shifted_sum(node: Node) -> Value | None:
 
 def _of_shifted_terms(node: Node) -> Value | None:
     terms, minus = terms_of(node.inputs[0])
-    if minus or any(t.dtype != node.out.dtype for t in terms) or not all(map(_has_exponential, terms)):
+    if minus or not is_float(node.out) or any(t.dtype != node.out.dtype for t in terms):
+        return None
+    if not all(map(_has_exponential, terms)):
         return None
     divided = [_exponential_and_rest(t) for t in terms]
     if any(is_shifted(e) for e, _ in divided) or all(exponent_of(t) is not None for t in terms):
@@ -277,8 +293,10 @@ def _scaled(rest: Value | None, e: Value) -> Value:
 
 
 def _finite(v: Value) -> Value:
-    """Return `v`, 0 where it is not finite; the result does not depend on it, so it is a constant to derivatives."""
-    return stop_gradient(switch(isfinite(v), v, constant(0, v.dtype)))
+    """Return `v`, 0 where it is infinite; the result does not depend on it, so it is a constant to derivatives."""
+    ends = np.finfo(v.dtype)
+    cut = clip(v, constant(ends.min, v.dtype), constant(ends.max, v.dtype))
+    return stop_gradient(mul(cut, cast(isfinite(v), v.dtype)))
 
 
 def is_shifted(e: Variable) -> bool:
@@ -287,8 +305,8 @@ def is_shifted(e: Variable) -> bool:
     level = None if difference is None else difference.inputs[1]
     while level is not None and (outer := producer(level, DimShuffle, stop_gradient)) is not None:
         level = outer.inputs[0]
-    chosen = None if level is None else producer(level, switch)
-    return chosen is not None and producer(chosen.inputs[0], isfinite) is not None
+    cut = None if level is None else producer(level, mul)
+    return cut is not None and made_by(cut.inputs[0], clip) and made_by(cut.inputs[1], Cast)
 
 
 def softplus_of_product(node: Node) -> Value | None:

@@ -155,10 +155,14 @@ def softmax_of_log(node: Node, users: Users) -> Value | None:
 
 
 def softmax_beside_log(node: Node, users: Users) -> Value | None:
-    """Rewrite a softmax to the exponential of a log_softmax of the same value: no second pass over the rows."""
+    """Rewrite a softmax to the exponential of a log_softmax of the same value: no second pass over the rows.
+
+    The logarithm must serve others than an exponential, which a softmax serves better.
+    """
     logs = log_of(node.op)
     known = (reader.out for reader, _ in users(node.inputs[0]) if reader is not None and reader.op == logs)
-    return next((exp(v) for v in known), None)
+    serve = (v for v in known if any(reader is None or reader.op is not exp for reader, _ in users(v)))
+    return next((exp(v) for v in serve), None)
 
 
 def picked_from_logarithms(node: Node, users: Users) -> Value | None:

@@ -149,7 +149,7 @@ def convolution_of_pairs(node: Node) -> Variable | None:
         return None
     shape, in_blocks = kernels.data.shape, x.ndim == 5
     tile_words = words_of_tiles(op, in_blocks, shape)
-    if not in_blocks and not tile_words and op.groups == 1 and shape[1] >= op.size:
+    if not in_blocks and not tile_words and op.groups == 1 and x.type.shape[1] == shape[1] >= op.size:
         bits, in_blocks = ToBlocks(op.size)(bits), True
         tile_words = words_of_tiles(op, in_blocks, shape)
     if op.weights or op.shuffle != 1 or (not tile_words and (not in_blocks or (shape[1] % 2 and not op.own))):

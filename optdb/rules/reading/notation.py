@@ -43,7 +43,7 @@ from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ...contract import exact, relaxes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
-from ..facts import Node, Value, constant_int, is_float, is_number, number_of, producer, uniform_x
+from ..facts import Node, Value, constant_int, is_float, number_of, producer, uniform_x
 
 x, y = wilds("x y", is_float)
 z: Wild = Wild("z", is_float)
@@ -238,13 +238,9 @@ def exp_of_log_softmax(node: Node) -> Value | None:
     return None if logarithm is None else Softmax(logarithm.op.axis, logarithm.op.literal)(*logarithm.inputs)
 
 
-def guarded_share(node: Node) -> Value | None:
-    """Rewrite a softmax that is 0 where its operand is -inf, as the derivative of `logsumexp` is."""
-    condition, zero, share = node.inputs
-    found, compared = producer(share, Softmax), producer(condition, eq)
-    if found is None or compared is None or not is_number(zero, 0) or not is_number(compared.inputs[1], -np.inf):
-        return None
-    return share if compared.inputs[0] is found.inputs[0] else None
+def is_lowest(x: Variable, y: Variable) -> bool:
+    """Whether no finite number of the dtype of x is less than y."""
+    return bool(number_of(y) == np.finfo(x.type.numpy).min)
 
 
 NOTATION: list[Rule] = [
@@ -276,8 +272,8 @@ NOTATION: list[Rule] = [
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_softmax_without_logarithm", exp, exp_of_log_softmax, having=LogSoftmax,
               contract=relaxes("rounding"), formula="exp(log_softmax(x)) -> softmax(x)"),
-    node_rule("local_guarded_share", switch, guarded_share, having=Softmax, contract=relaxes("nan", "inf"),
-              formula="where(eq(x, -inf), 0, softmax(x)) -> softmax(x)"),
+    rule("local_from_lowest", maximum(x, y), x, when=is_lowest, contract=relaxes("inf"),
+         formula="maximum(x, -largest) -> x"),
     rule("local_copy", identity(x), x, contract=exact),
     rule("local_one_over", reciprocal(x), true_div(1, x), contract=relaxes("rounding")),
     rule("local_square_as_power", square(x), pow(x, 2), contract=relaxes("rounding")),

@@ -57,9 +57,13 @@ def series(v):
     return T.add(1, result)
 
 
+_largest = float(np.finfo("float64").max)
+
+
 def finite(v):
-    """The value, 0 where it is not finite, as logarithms.py shifts exponents by it."""
-    return stop_gradient(T.switch(T.isfinite(v), v, T.constant(0.0)))
+    """The value, 0 where it is infinite, as logarithms.py shifts exponents by it."""
+    cut = T.ELEMENTWISE["clip"](v, T.constant(-_largest), T.constant(_largest))
+    return stop_gradient(cut * T.cast(T.isfinite(v), "float64"))
 
 
 _tanh = T.tanh(x)

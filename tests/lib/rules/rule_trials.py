@@ -18,7 +18,7 @@ from truths import true_array, true_summands
 
 from arignote import ops as T
 from arignote.graph import DTYPES, Constant, leaves, rebuild
-from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
+from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise, from_bfloat16, to_bfloat16
 from arignote.ops.linalg.blas import BlasOp, Dot
 from arignote.ops.nn import LogSoftmax, Softmax
 from arignote.ops.reductions.reduce import REDUCTIONS, ArgReduce, Reduce
@@ -307,6 +307,8 @@ def compare(rule, before, after, arrays, want, got):
     """Raise Violation unless `got` is what the contract of the rule allows for `want`."""
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         raise Violation(f"{rule}\n{before}\n{after}\n{want.dtype}{want.shape} became {got.dtype}{got.shape}")
+    if rule.contract.bits and before.outputs[0].owner.op is to_bfloat16:
+        want, got = from_bfloat16.evaluate(want)[0], from_bfloat16.evaluate(got)[0]
     operands = [a for a in (*arrays, *products_in_place_of_leaves(before, arrays).values()) if a.dtype.kind in "fc"]
     scale = float(max((np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in operands), default=0.0))
     finite = all(np.isfinite(a).all() for a in arrays)

@@ -120,6 +120,7 @@ CASES = {
     "cholesky_gradient": (T.CholeskyGradient(), [(M, (3, 3)), (F, (3, 3))]),
     "slogdet": (lambda x: T.linalg.slogdet(x)[1], [(M, (3, 3))]),
     "eigvalsh": (T.linalg.eigvalsh, [(M, (3, 3))]),
+    "eigvals of two": (lambda a, b: T.sum(T.real(T.linalg.eigvals(a, b))), [(M, (3, 3)), (M, (3, 3))]),
     "svdvals": (T.linalg.svdvals, [(F, (3, 2))]),
     "pinv": (T.linalg.pinv, [(F, (2, 4, 3)), (F, ())]),
     "pinv by thresholds": (T.linalg.pinv, [(F, (4, 2, 4, 3)), (F, (2,))]),

@@ -157,6 +157,8 @@ FUNCTIONS = {
     "svd of a square matrix, full": (of_svd(lambda s: s, True), EYE, WEIGHTS, "the product is the matrix"),
     "svdvals, equal": (lambda a: T.sum(T.linalg.svdvals(a)), EYE, EYE, "subgradient of the nuclear norm"),
     "spectral norm, equal": (lambda a: T.linalg.norm(a, 2), np.eye(2), np.eye(2) / 2, "subgradient"),
+    "eig of two, equal": (
+        lambda a: T.sum(T.real(T.linalg.eigvals(a, T.constant(2 * np.eye(2))))), EYE, EYE / 2, "the trace"),
     "eig, equal": (lambda a: T.sum(T.real(T.linalg.eigvals(a))), EYE, EYE, "the trace"),
     "pinv at constant rank": (lambda a: T.sum(T.linalg.pinv(a)), ONES, -ONES / 4, "Golub and Pereyra 1973"),
     "slogdet": (lambda a: T.linalg.slogdet(a)[1], ONES, np.linalg.LinAlgError, "infinite"),
@@ -247,7 +249,8 @@ def test_functions_without_a_finite_derivative_raise(name):
 def test_the_table_has_every_op_on_matrices():
     named = {"Inverse": "inv", "PseudoInverse": "pinv at constant rank", "SingularValues": "svdvals, equal",
              "SVD": "svd, equal", "Eigh": "eigh, equal", "Eigvalsh": "eigvalsh, equal", "Eig": "eig, equal",
-             "Eigvals": "eig, equal", "Det": "det of rank n - 1", "Cofactors": "det of rank n - 1",
+             "Eigvals": "eig, equal", "EigPencil": "eig of two, equal", "Det": "det of rank n - 1",
+             "Cofactors": "det of rank n - 1",
              "SlogDet": "slogdet", "QR": "qr", "Cholesky": "cholesky", "Solve": "solve",
              "CholeskyGradient": "cholesky",
              "SolveTriangular": "solve_triangular", "Exponential": "expm", "SquareRoot": "sqrtm, equal",
