@@ -24,8 +24,8 @@ def function():
     h = x
     for v in w:
         h = T.tanh(h @ v) + T.log(1 + h**2).sum(axis=1, keepdims=True)
-    cost = (h**2).mean() + (T.exp(x) * T.exp(x)).sum() + T.log(1 + x**2).sum()
-    updates = [(v, v - 0.1 * g) for v, g in zip(w, ag.grad(cost, w), strict=True)]
+    cost = (h**2).mean() + (T.exp(x) * T.exp(x)).sum()
+    updates = [(v, v - 0.1 * g) for v, g in zip(w, ag.grad(cost, w, stable=False), strict=True)]
     f = ag.function([x], cost, updates=updates, name=f"step {NASTY}", profile=True)
     f(np.ones((5, 8)))
     return f
@@ -123,14 +123,14 @@ def test_each_state_that_the_page_shows_is_one_of_the_trace(function, browser):
 
 
 def test_a_rewrite_is_marked_in_the_text_and_in_the_graph(function, browser):
-    place = [r.index + 1 for r in function.trace if r.rule == "local_log1p"][-1]  # that of x, which no derivative has
+    place = next(r.index + 1 for r in function.trace if r.rule == "local_log1p")
     delta = function.trace[place - 1].delta
     browser.evaluate(f"articles[0].rewrites.goto({place})")
     gone, came = (browser.evaluate(f"[...document.querySelectorAll('.state .{mark}')].map((row) => row.textContent)")
                   for mark in ("gone", "came"))  # fmt: skip
     assert sorted(line[2:] for line in gone) == sorted([*delta.removed, *(old for old, _ in delta.changed)])
     assert sorted(line[2:] for line in came) == sorted([*delta.added, *(new for _, new in delta.changed)])
-    assert any("log1p" in line for line in came)
+    assert "log1p" in text(browser, ".state .came b")
     boxes = ".rewrites .view .leaf.{}"
     assert count(browser, boxes.format("gone")) == len(gone) and count(browser, boxes.format("came")) == len(came)
     assert count(browser, ".rewrites .edge.gone") >= 1 and count(browser, ".rewrites .edge.came") >= 1
