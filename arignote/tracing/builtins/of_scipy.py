@@ -5,6 +5,7 @@ SciPy's Python code is rewritten as that of the user is; what it calls in C or F
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -166,12 +167,37 @@ def _fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
     return T.special.betainc(dfd / 2, dfn / 2, dfd / (dfn * x + dfd))
 
 
+def _fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
+    a, b = as_tensor(dfn) / 2, as_tensor(dfd) / 2
+    return dfd * T.special.betaincinv(a, b, p) / (dfn * T.special.betainccinv(b, a, p))
+
+
+def _beta_ppf(p: Any, a: Any, b: Any) -> Any:
+    return T.special.betaincinv(a, b, p)
+
+
+def _cauchy_ppf(q: Any, loc: Any, scale: Any) -> Any:
+    return loc - scale * _cotangent(q)
+
+
+def _cauchy_isf(q: Any, loc: Any, scale: Any) -> Any:
+    return loc + scale * _cotangent(q)
+
+
+def _cotangent(q: Any) -> Any:
+    """Return 1 / tan(pi q) for 0 < q < 1, with full relative accuracy at both ends and at a half."""
+    end = T.minimum(q, 1 - q)
+    near_ends = T.where(q < 0.5, 1, -1) / T.tan(math.pi * end)
+    return T.where(end < 0.25, near_ends, -T.tan(math.pi * (q - 0.5)))
+
+
 def _gamma_of_half(name: str) -> Callable[..., Any]:
     return lambda v, x: getattr(T.special, name)(as_tensor(v) / 2, as_tensor(x) / 2)
 
 
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "wofz": _wofz, "loggamma": _loggamma, "_beta_pdf": _beta_pdf, "fdtr": _fdtr, "fdtrc": _fdtrc,
+    "fdtri": _fdtri, "_beta_ppf": _beta_ppf, "_cauchy_ppf": _cauchy_ppf, "_cauchy_isf": _cauchy_isf,
     "chdtr": _gamma_of_half("gammainc"), "chdtrc": _gamma_of_half("gammaincc"),
 }  # fmt: skip
 
