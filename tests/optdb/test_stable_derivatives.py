@@ -201,6 +201,19 @@ def test_the_derivative_by_a_computed_value_is_that_of_the_expression_as_it_read
     assert not ag.function([x], held)(np.array([1.0, -2.0])).any()
 
 
+def test_what_is_held_constant_stays_so():
+    x = T.vector("x")
+    held = T.stop_gradient(x)
+    loss = (T.log(T.sigmoid(x)) * held + T.log(T.sigmoid(held)) * 2 + held * x * 1 + T.clip(x * 1, -1, 1)).sum()
+    at = np.array([0.5, -3.0])
+    expected = logistic(-at) * at + at + (np.abs(at) < 1)
+    np.testing.assert_allclose(ag.function([x], ag.grad(loss, x))(at), expected, rtol=1e-14)
+    own = ag.custom_vjp(lambda x: T.log(T.sigmoid(x)))
+    own.defvjp(lambda x: (T.log(T.sigmoid(x)), x), lambda x, g: (7 * g,))
+    slope = ag.grad((own(x) * 1 + T.log(1 + T.exp(x)) * 0).sum(), x)
+    np.testing.assert_array_equal(ag.function([x], slope)(at), [7, 7])
+
+
 def test_an_expression_without_such_a_part_stays_what_it_is():
     x = T.vector("x")
     value = (T.tanh(x) * T.exp(x)).sum()

@@ -353,7 +353,7 @@ ROWS = [
      along(T.join(1, from_bfloat16(words[:, :, ::3, ::2]), from_bfloat16(few_words)), TWICE, bias=2)),
     ("local_bfloat16_join", T.to_bfloat16(T.join(1, single_blocks, from_bfloat16(words))),
      T.join(1, T.to_bfloat16(single_blocks), words)),
-    ("local_bfloat16_join", T.to_bfloat16(T.join(1, single_blocks, single_blocks)),
+    ("local_bfloat16_join", T.to_bfloat16(T.join(1, NEAR["bfloat16"](single_blocks), NEAR["bfloat16"](single_blocks))),
      T.join(1, T.to_bfloat16(single_blocks), T.to_bfloat16(single_blocks))),
     (
         "local_bfloat16_pairs",

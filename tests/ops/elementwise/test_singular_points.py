@@ -158,7 +158,7 @@ FUNCTIONS = {
     "svdvals, equal": (lambda a: T.sum(T.linalg.svdvals(a)), EYE, EYE, "subgradient of the nuclear norm"),
     "spectral norm, equal": (lambda a: T.linalg.norm(a, 2), np.eye(2), np.eye(2) / 2, "subgradient"),
     "eig of two, equal": (
-        lambda a: T.sum(T.real(T.linalg.eigvals(a, T.constant(2 * np.eye(2))))), EYE, EYE / 2, "the trace"),
+        lambda a: T.sum(T.real(T.linalg.eigvals(a, T.constant(2 * EYE)))), EYE, EYE / 2, "the trace"),
     "eig, equal": (lambda a: T.sum(T.real(T.linalg.eigvals(a))), EYE, EYE, "the trace"),
     "pinv at constant rank": (lambda a: T.sum(T.linalg.pinv(a)), ONES, -ONES / 4, "Golub and Pereyra 1973"),
     "slogdet": (lambda a: T.linalg.slogdet(a)[1], ONES, np.linalg.LinAlgError, "infinite"),
