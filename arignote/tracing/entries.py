@@ -44,7 +44,7 @@ def native(
     enter = getattr(function.executable, "native_jit", None)
     arrays = [reading for reading in made.readings if _is_array(reading)]
     kinds = [*(_kind(form) for form in forms), *[np.ndarray] * len(arrays)]
-    variables = [_variable(reading) for reading in made.readings if reading not in arrays]
+    variables = [_variable(reading) for reading in made.readings if not _is_array(reading)]
     if enter is None or None in kinds or None in variables or len(made.same) != len(set(made.same)):
         return None
     leaves = [n for n, kind in enumerate(kinds) if kind is not Static]

@@ -131,7 +131,7 @@ SPECIAL = (
 READABLE = (
     *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,
     indexing.MERGED, writing.WRITING, reductions.BROADCAST, reductions.FACTORS[:1], reductions.UNSAFE[:2],
-    softmax.RECOGNIZED[2:3],
+    softmax.DIFFERENCES,
 )  # fmt: skip
 """Rules of the query `print`, which shows expressions to people, besides those in reading/."""
 UNSAFE = (

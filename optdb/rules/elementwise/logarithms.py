@@ -51,7 +51,7 @@ from ....ops.elementwise.records import (
     tanh,
     true_div,
 )  # fmt: skip
-from ....ops.networks.functions import LogSumExp, Softmax
+from ....ops.networks.functions import Softmax
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
 from ...contract import relaxes, stabilizes, ulp
@@ -69,6 +69,7 @@ from ..facts import (
     uniform_x,
     uniform_xy,
 )
+from ..networks.softmax import logsumexp_along, sum_below
 from .canonizer import terms_of
 from .products import Product
 
@@ -91,18 +92,11 @@ def has_tame_logarithm(v: Variable) -> bool:
         v = power.inputs[0]
     if producer(v, *POSITIVE) is not None:
         return True
-    total = _sum_below(v)
-    terms, minus = terms_of(v) if total is None else ([total.inputs[0]], [])
-    if minus or (total is None and len(terms) < 2):
+    found = sum_below(v)
+    terms, minus = terms_of(v) if found is None else ([found[0].inputs[0]], [])
+    if minus or (found is None and len(terms) < 2):
         return False
     return any(map(_has_exponential, terms)) and all(_is_positive(t) or _has_exponential(t) for t in terms)
-
-
-def _sum_below(v: Variable) -> Node | None:
-    """Return the sum along axes that `v` is, whether the axes are kept or not."""
-    keep = producer(v, DimShuffle)
-    total = producer(v if keep is None else keep.inputs[0], Reduce)
-    return total if total is not None and total.op.scalar is add and is_float(total.inputs[0]) else None
 
 
 def _is_positive(v: Variable) -> bool:
@@ -154,13 +148,14 @@ def log_of_product(node: Node) -> Value | None:
     factors = (*product.above, *product.below)
     if product.negative or len(factors) < 2 or product.dtype != node.out.dtype:
         return None
-    if not any(map(has_tame_logarithm, factors)):
+    tame = set(filter(has_tame_logarithm, factors))
+    if not tame:
         return None
+    known = tame.union(filter(_is_positive, factors))
     sides: list[list[Value]] = []
     for side in (product.above, product.below):
-        known = [_is_positive(f) or has_tame_logarithm(f) for f in side]
-        terms = [_logarithm(f) for f, is_known in zip(side, known, strict=True) if is_known and not _is_one(f)]
-        rest = tuple(f for f, is_known in zip(side, known, strict=True) if not is_known)
+        terms = [_logarithm(f) for f in side if f in known and not _is_one(f)]
+        rest = tuple(f for f in side if f not in known)
         sides.append([*terms, *([log(Product(rest, (), False, product.dtype).build())] if rest else [])])
     return _summed(*sides)
 
@@ -214,23 +209,22 @@ def log_of_sum_of_terms(node: Node) -> Value | None:
 
 def log_of_weighted_sum(node: Node) -> Value | None:
     """Rewrite the logarithm of a sum along axes of exponentials with positive factors."""
-    total = _weighted_sum_below(node)
-    result = None if total is None else exponent_of(total.inputs[0])
-    if total is None or result is None:
+    total, keep = _weighted_sum_below(node)
+    exponent = None if total is None else exponent_of(total.inputs[0])
+    if total is None or exponent is None:
         return None
-    for axis in reversed(total.op.axis):
-        result = LogSumExp(axis)(result)
-    keep = producer(node.inputs[0], DimShuffle)
+    result = logsumexp_along(exponent, total.op.axis)
     return result if keep is None else keep.op(result)
 
 
-def _weighted_sum_below(node: Node) -> Node | None:
-    """Return the sum along axes, of exponentials with other factors, whose logarithm a node is."""
-    total = _sum_below(node.inputs[0])
-    if total is None or not total.op.axis or total.inputs[0].dtype != node.out.dtype:
-        return None
-    terms = total.inputs[0]
-    return total if producer(terms, exp) is None and _has_exponential(terms) else None
+def _weighted_sum_below(node: Node) -> tuple[Node | None, Node | None]:
+    """Return the sum along axes, of exponentials with other factors, whose logarithm a node is, as `sum_below`."""
+    found = sum_below(node.inputs[0])
+    if found is None:
+        return None, None
+    (terms,) = found[0].inputs
+    fits = terms.dtype == node.out.dtype and not made_by(terms, exp) and _has_exponential(terms)
+    return found if fits else (None, None)
 
 
 # --- weights of unknown sign
@@ -240,20 +234,16 @@ def log_of_shifted_sum(node: Node) -> Value | None:
     """Rewrite the logarithm of a sum of exponentials with factors of unknown sign: exponents shifted by their top."""
     if producer(node.inputs[0], add) is not None:
         return _of_shifted_terms(node)
-    total = _weighted_sum_below(node)
+    total, keep = _weighted_sum_below(node)
     if total is None or exponent_of(total.inputs[0]) is not None:
         return None
     e, rest = _exponential_and_rest(total.inputs[0])
     if is_shifted(e):
         return None
-    level = _size(e, rest)
-    for axis in reversed(total.op.axis):
-        level = LogSumExp(axis)(level)
-    level = _finite(level)
+    level = _finite(logsumexp_along(_size(e, rest), total.op.axis))
     kept = iter(range(level.ndim))
     along = DimShuffle(tuple("x" if k in total.op.axis else next(kept) for k in range(e.ndim)))
     result = add(log(total.op(_scaled(rest, sub(e, along(level))))), level)
-    keep = producer(node.inputs[0], DimShuffle)
     return result if keep is None else keep.op(result)
 
 

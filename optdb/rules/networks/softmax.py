@@ -58,6 +58,20 @@ def kept_sum(v: Variable) -> tuple[Variable, int] | None:
     return (x, axis) if keeps_axis(keep.op.order, axis, x.ndim) else None
 
 
+def sum_below(v: Variable) -> tuple[Node, Node | None] | None:
+    """Return the sum of floats along axes that `v` is, and the node by which these are kept, or None for that."""
+    keep = producer(v, DimShuffle)
+    total = producer(v if keep is None else keep.inputs[0], Reduce)
+    return None if total is None or not is_sum(total) or not total.op.axis else (total, keep)
+
+
+def logsumexp_along(x: Value, axes: Sequence[int]) -> Value:
+    """Return `logsumexp` along several axes, one after the other."""
+    for axis in reversed(axes):
+        x = LogSumExp(axis)(x)
+    return x
+
+
 # --- recognition
 
 
@@ -73,16 +87,14 @@ def exp_over_sum(node: Node) -> Value | None:
 
 def log_of_sum_of_exp(node: Node) -> Value | None:
     """Rewrite log(sum(exp(x))) to `logsumexp`, one axis after the other; reduced axes may be kept."""
-    keep = producer(node.inputs[0], DimShuffle)
-    total = producer(node.inputs[0] if keep is None else keep.inputs[0], Reduce)
-    terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
+    found = sum_below(node.inputs[0])
+    total, keep = found or (None, None)
+    terms = None if total is None else producer(total.inputs[0], exp)
     if total is None or terms is None or _is_below_top(terms.inputs[0]):
         return None
     if len(total.op.axis) == 1 and shifted_by_maximum(terms.inputs[0], *total.op.axis) is not None:
         return None  # the largest exponential is 1
-    result = cast(terms.inputs[0], node.out.dtype)
-    for axis in reversed(total.op.axis):
-        result = LogSumExp(axis)(result)
+    result = logsumexp_along(cast(terms.inputs[0], node.out.dtype), total.op.axis)
     return result if keep is None else keep.op(result)
 
 
@@ -255,6 +267,12 @@ def _unscaled_write(quotients: Variable, y: Variable) -> Value | None:
     return write.op(write.inputs[0], division.inputs[0], *write.inputs[2:])
 
 
+DIFFERENCES: list[Rule] = [
+    node_rule("local_log_softmax_from_logsumexp", sub, log_softmax_of_difference, having=DimShuffle,
+              contract=stabilizes,
+              formula="x - logsumexp(x) -> log_softmax(x)"),
+]  # fmt: skip
+
 RECOGNIZED: list[Rule] = [
     # Of a small probability x - max(x) may cost digits that exp(x) alone has: some ulp of nearly nothing.
     node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp,
@@ -262,9 +280,7 @@ RECOGNIZED: list[Rule] = [
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_log_sum_exp", log, log_of_sum_of_exp, having=(Reduce, DimShuffle), contract=stabilizes,
               formula="log(sum(exp(x))) -> logsumexp(x)"),
-    node_rule("local_log_softmax_from_logsumexp", sub, log_softmax_of_difference, having=DimShuffle,
-              contract=stabilizes,
-              formula="x - logsumexp(x) -> log_softmax(x)"),
+    *DIFFERENCES,
     node_rule("local_log_softmax_of_shifted", sub, log_softmax_of_shifted, having=(log, DimShuffle),
               contract=relaxes("rounding", "errors"),
               formula="s - log(sum(exp(s))) -> log_softmax(x)  for s = x - max(x)"),
