@@ -15,7 +15,7 @@ from pathlib import Path
 from ...record import record
 from ...targets.target import Target, TargetError
 from .compiler_process import find_programs, run
-from .probe import CLANG, GATHERS, GCC, OPTIONAL, REQUIRED, REQUIRED_LINK, ZIG
+from .probe import CLANG, GATHERS, GCC, REQUIRED, REQUIRED_LINK, ZIG, optional
 from .toolchain import NATIVE, Toolchain, ziglang
 
 ZIG_COMMAND = "$(ZIG)"
@@ -89,7 +89,7 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     else:
         command, is_clang = _named(compiler, target)
         archiver, family, own = _archiver(command), CLANG.flags if is_clang else GCC.flags, ()
-    usual = [flag for group in OPTIONAL for flag in group.flags if flag not in (NATIVE, "-pipe")]
+    usual = [flag for group in optional(target.arch) for flag in group.flags if flag not in (NATIVE, "-pipe")]
     libraries = REQUIRED_LINK if alone else (*REQUIRED_LINK, "-lpthread")
     web = target.system == "web"
     required_links = (*(_REACTOR if web else ()), *_WASM) if alone else ()

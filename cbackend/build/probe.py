@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ...record import record
-from ...targets.processor import gathers_fast
+from ...targets.processor import architecture, gathers_fast
 from ..cache.files import write_whole
 from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
@@ -64,13 +64,20 @@ OPTIONAL = (
     Group(link_flags=("-Wl,--as-needed",)),
     Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
+NO_MMX = Group(("-mno-mmx",))
+"""The flag by which compilers for x86_64 leave the registers of MMX alone.
+
+Where AVX is missing, gcc 12 moves integers through them and never frees them with `emms`: what the 80387 computes,
+whose registers are the same, is NaN from then on, in long doubles of NumPy as well.
+"""
 GATHERS = Group(("-mtune-ctrl=use_gather",))
 """The flag by which gcc 12 gathers in vectors: it takes an Intel processor that it does not know for a slow one."""
 _NONE: tuple[tuple[str, str], ...] = ()
 BARE_LINK = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
 """Flags that let gcc link without start files and C library, which takes half of the linker's 12 ms."""
 ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
-WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, GATHERS, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
+_WANTED = (GCC, CLANG, *OPTIONAL, NO_MMX, GATHERS, ZIG)
+WANTED_TEXT = " ".join((*map(str, _WANTED), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _VERSION = r"(?m)^(?! ).*\bversion \d.*"
@@ -175,9 +182,14 @@ def _argv(command: Sequence[str], groups: Sequence[Group], *more: str) -> list[s
     return [*command, *more, *flags_of(groups), "-o", "probe", "probe.c", *link_flags_of(groups), *PROBE_LINK]
 
 
+def optional(arch: str) -> tuple[Group, ...]:
+    """Return the groups that each compiler for an instruction set should take."""
+    return (*OPTIONAL, NO_MMX) if arch == "x86_64" else OPTIONAL
+
+
 def first_groups() -> tuple[Group, ...]:
     """Return the flags that are tried first: all that gcc knows."""
-    return (GCC, *OPTIONAL, *((GATHERS,) if gathers_fast() else ()))
+    return (GCC, *optional(architecture()), *((GATHERS,) if gathers_fast() else ()))
 
 
 def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Running:
@@ -208,7 +220,7 @@ def probe(
     if not clang and trial.defect(built) is None:
         groups, dropped = list(first_groups()), _NONE
     else:
-        groups, dropped = _taken(trial, [*([CLANG, ZIG] if clang else [GCC]), *OPTIONAL])
+        groups, dropped = _taken(trial, [*([CLANG, ZIG] if clang else [GCC]), *optional(architecture())])
         shown = _dry_run(command, folder, flags_of(groups), extra)
     programs, features = _described(command, shown)
     kept = (folder / "probe").read_bytes()

@@ -1,6 +1,7 @@
 /* Vectors of 32 bytes for the file that is included once for each kind of key. */
 #include "key32.h"
 
+#if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512DQ__))
 #define VECTOR __m256i
 enum { NAME(LANES) = 32 / sizeof(KEY) };
 
@@ -140,3 +141,4 @@ INLINE i64 NAME(split)(const KEY *from, VECTOR pivot, KEY *left, KEY *right)
 #undef BELOW
 #undef STORE_AT
 #undef STORE_HALVES
+#endif

@@ -1,6 +1,7 @@
 /* Vectors of 64 bytes for the file that is included once for each kind of key. */
 #include "key32.h"
 
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define VECTOR __m512i
 enum { NAME(LANES) = 64 / sizeof(KEY) };
 
@@ -115,3 +116,4 @@ INLINE i64 NAME(split)(const KEY *from, VECTOR pivot, KEY *left, KEY *right)
 #undef LOWER_HALVES
 #undef UPPER_HALVES
 #undef IS_BELOW
+#endif

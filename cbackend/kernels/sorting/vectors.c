@@ -7,11 +7,8 @@
 #include "key32.h"
 
 #ifdef __AVX2__
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#include "lanes512.c"
-#else
 #include "lanes256.c"
-#endif
+#include "lanes512.c"
 
 /* Order two vectors lane by lane. */
 INLINE void NAME(order)(VECTOR *a, VECTOR *b)

@@ -1,6 +1,7 @@
 """`f.export(folder)`: make builds it with nothing but a C compiler, and it computes what the function does."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 import arignote as ag
 from arignote import ops as T
 from arignote.function.function import find_toolchain
+from arignote.targets.processor import architecture
 
 pytestmark = [
     pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler"),
@@ -395,3 +397,13 @@ def test_a_folder_that_could_lie_nowhere_is_refused_and_not_made(tmp_path):
     assert str(reported.value).endswith(f"mkdir -p {lost}")
     assert not list(tmp_path.iterdir())
     assert f.export(tmp_path / "made") == tmp_path / "made"
+
+
+@pytest.mark.skipif(architecture() != "x86_64", reason="needs a compiler for x86_64")
+def test_no_number_passes_through_registers_of_mmx(tmp_path):
+    """gcc 12 took MMX for the argmax where AVX is missing, without `emms`: the next function read NaN."""
+    f = ag.function([x], {"where": T.argmax(x, axis=1), "most": T.nanmax(T.log(x))}, name="most")
+    f.export(tmp_path, target="x86_64-linux-v2")
+    run('make most_program.o CC="gcc -S"', tmp_path)  # the text of what it would assemble
+    text = (tmp_path / "most_program.o").read_text()
+    assert "%xmm" in text and not re.search(r"%mm\d", text)
