@@ -121,8 +121,6 @@ class Convolutions:
 class Products:
     """Products of matrices whose weights are stored in few bits, or of which few are not zero."""
 
-    widened_rows: int = 4
-    """Rows of a product that reads each weight of 16 bits once a row, and widens it in registers."""
     sparse_share: float = 0.6
     """The most vectors of constant weights that are not all zero for a product that reads these alone."""
     sparse_numbers: int = 64 * 64

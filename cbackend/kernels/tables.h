@@ -59,6 +59,7 @@ typedef struct ag_packed_table {
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_packed_product *of);
     i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_packed_product *of);
     i32 (*two_of_four)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*widened)(const struct ag_runtime *rt, const ag_packed_product *of);
 } ag_packed_table;
 
 typedef struct ag_sort_table {

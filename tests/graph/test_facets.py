@@ -86,7 +86,7 @@ PRODUCTS = """
     attention bfloat_attention bfloat_convolution bfloat_dot blocked_convolution blocked_kernel_gradient
     byte_convolution byte_product convolution convolution_pair dot dot22 dot22scalar fused_product gemm gemv ger
     kernel_gradient matmul nibble_product packed_bfloat_dot packed_dot sparse_across sparse_columns sparse_dot
-    sparse_entries sparse_rows sparse_values two_of_four
+    sparse_entries sparse_rows sparse_values two_of_four widened_dot
 """
 
 

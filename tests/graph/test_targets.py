@@ -181,6 +181,7 @@ BOUNDS = {
     "optdb/rules/blocks/layout.py": {"IMAGE_CHANNELS"},
     "ops/lowered/formats/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
     "ops/lowered/formats/sparse_columns.py": {"DEPTH"},
+    "ops/lowered/formats/widened.py": {"BFLOAT16", "FLOAT16", "TILE"},
     "ops/lowered/formats/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/networks/weights.py": {"DEPTH", "EVEN"},
     "cbackend/program/planners/batches.py": {"SUMMED"},

@@ -12,6 +12,7 @@ from arignote.ops.lowered.formats.panels import Panels
 from arignote.ops.lowered.formats.sparse_columns import SparseColumns
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.ops.lowered.formats.two_of_four import TwoOfFour
+from arignote.ops.lowered.formats.widened import BFLOAT16, FLOAT16, Widened
 from arignote.ops.lowered.region import Region
 from arignote.ops.random.generator_draws import GeneratorDraw
 from arignote.ops.random.numpy_draws import NumpyDraw
@@ -134,6 +135,8 @@ ZOO = [
     T.LookUp()(T.quantize(X, 0.5), T.cast(V, "int8")),
     T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
+    T.PackedProduct(Widened(3, 5, 4, BFLOAT16))(F[None], T.cast(V, "uint16")),
+    T.PackedProduct(Widened(3, 5, 4, FLOAT16))(F[None], T.cast(V, "float16")),
     T.PackedProduct(Nibbles(3, 5, 8, 4))(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
     *loops(), *compositions(), T.Mean((0,))(X),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],

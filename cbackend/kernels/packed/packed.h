@@ -16,6 +16,7 @@ typedef struct ag_packed_product {
     const void *second;   /* NULL, or the second one */
     const void *third;    /* NULL, or the third one */
     i32 w_item;           /* bytes of a number of w */
+    i32 w_half;           /* whether numbers of w are float16 */
     const i64 *w_strides; /* of a matrix that is not packed, or NULL */
     void *y;              /* contiguous */
     i32 spare;            /* whether only the epilogue reads y, so that it need not be written */

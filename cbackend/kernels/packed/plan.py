@@ -26,6 +26,7 @@ def packed_product(p: Planner, node: Apply) -> Prepared:
     fields = _rows(p, form, x, depth) | {
         "outputs": outputs, "each": p.product(w.lengths) if form.multiplies_stored else depth * outputs,
         "block": form.block_length, "w": p.packed(w), "second": second, "third": third, "w_item": ITEMS[w.dtype],
+        "w_half": int(w.dtype == "float16"),
     }  # fmt: skip
     dtype = form.result or x.dtype
     return Prepared(of_format(form.kernel), dtype, (*x.lengths[:-1], outputs), fields, form.fallible)
@@ -37,7 +38,7 @@ def bfloat_dot(p: Planner, node: Apply) -> Prepared:
     depth, outputs = w.lengths
     fields = _rows(p, Bfloats, x, depth) | {
         "outputs": outputs, "each": p.product(w.lengths), "block": 0, "w": w, "w_item": ITEMS[w.dtype],
-        "w_strides": w.strides,
+        "w_half": 0, "w_strides": w.strides,
     }  # fmt: skip
     return Prepared(of_format(Bfloats.kernel), Bfloats.result, (*x.lengths[:-1], outputs), fields)
 

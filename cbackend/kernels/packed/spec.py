@@ -16,6 +16,7 @@ _FIELDS = (
     array("second", READ, "the second one", optional=True),
     array("third", READ, "the third one", optional=True),
     flag("w_item", "bytes of a number of w"),
+    flag("w_half", "whether numbers of w are float16"),
     vector("w_strides", "of a matrix that is not packed, or NULL", optional=True),
     array("y", WRITE, "contiguous"),
     flag("spare", "whether only the epilogue reads y, so that it need not be written"),

@@ -1,7 +1,7 @@
 """Weights stored in 16 bits with arithmetic in float32: half the bytes of a bundle and of the reads of a product.
 
     dot22(x, w)              -->   dot22(x, cast{float32}(w in float16))              widened before the product
-    dot22(x, w)              -->   sum(x.T * cast{float32}(w in float16), axis=0)     widened in registers, for few rows
+    dot22(x, w)              -->   widened_dot(x, panels of w in float16)             widened in registers
     advanced_subtensor(w, i) -->   cast{float32}(advanced_subtensor(w in float16, i))
 
 The pass stands behind those that fold and lay out weights, which so compute in float32 and are rounded once.  It runs
@@ -16,15 +16,16 @@ from typing import ClassVar
 import numpy as np
 
 from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
-from ....ops.core.tensor import constant
-from ....ops.elementwise.records import add, cast, from_bfloat16, mul
+from ....ops.core.tensor import constant, own_constant
+from ....ops.elementwise.records import cast, from_bfloat16
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, Dot22
-from ....ops.reductions.reduce import Reduce
+from ....ops.lowered.formats import PackedProduct
+from ....ops.lowered.formats.widened import BFLOAT16, FLOAT16, Widened
 from ....ops.shapes.advanced_indexing import AdvancedSubtensor
 from ....ops.shapes.indexing import Subtensor
-from ....ops.shapes.shape import DimShuffle
 from ....record import record
+from ....targets.costs import ITEMS
 from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
@@ -55,6 +56,7 @@ class _Stored:
         self.format = format
         self.narrow: dict[Variable, Constant | None] = {}
         self.wide: dict[Variable, Variable] = {}
+        self.panels: dict[Variable, Constant] = {}
 
     def stored(self, graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
         """Return `graph` with its large constants in 16 bits; call the editor once per reader."""
@@ -82,17 +84,28 @@ class _Stored:
     def widened(self, stored: Variable) -> Variable:
         return cast(stored, "float32") if self.format == "float16" else from_bfloat16(stored)
 
+    def in_panels(self, own: Variable, form: Widened) -> Constant:
+        """Return the panels of a constant, each laid once."""
+        if own not in self.panels:
+            stored = self.narrow[own]
+            assert stored is not None
+            self.panels[own] = own_constant(*form.packed(stored.data))
+        return self.panels[own]
+
     def reader(self, node: Apply, read: Sequence[int]) -> Sequence[Variable]:
         """Return the outputs of a node that reads some operands in 16 bits."""
         if isinstance(node.op, (Subtensor, AdvancedSubtensor)) and read == [0]:
             part = node.with_inputs([self.narrow[node.inputs[0]], *node.inputs[1:]]).out  # type: ignore[list-item]
             return [self.widened(part)]
+        form = _panels(node, self.format) if read == [1] else None
+        if form is not None:
+            return [PackedProduct(form)(node.inputs[0], self.in_panels(node.inputs[1], form))]
         for k in read:
             own = node.inputs[k]
             if own not in self.wide:
                 self.wide[own] = self.widened(self.narrow[own])  # type: ignore[arg-type]
         wide = node.with_inputs([self.wide[i] if k in read else i for k, i in enumerate(node.inputs)])
-        return [_sum_of_few_rows(wide)] if read == [1] and _has_few_rows(wide) else wide.outputs
+        return wide.outputs
 
 
 def _narrowed(data: np.ndarray, format: str) -> Constant | None:
@@ -103,19 +116,12 @@ def _narrowed(data: np.ndarray, format: str) -> Constant | None:
     return constant(narrow) if np.array_equal(infinite, np.isinf(data)) else None
 
 
-def _has_few_rows(node: Apply) -> bool:
-    """Whether a node is a product of a vector or a few rows with a matrix."""
-    if not isinstance(node.op, (Dot, Dot22)) or node.inputs[1].ndim != 2:
-        return False
-    rows = node.inputs[0].type.shape[:-1]
-    return all(n is not None and n <= current().limits.products.widened_rows for n in rows)
-
-
-def _sum_of_few_rows(node: Apply) -> Variable:
-    """Return the product as a sum over the middle axis, which fuses with the widening of the weights."""
-    x, w = node.inputs
-    rows = x.ndim - 1
-    left: tuple[int | str, ...] = (*range(x.ndim), "x")
-    right: tuple[int | str, ...] = (*("x",) * rows, 0, 1)
-    made: Variable = Reduce(add, (rows,))(mul(DimShuffle(left)(x), DimShuffle(right)(w)))
-    return made
+def _panels(node: Apply, format: str) -> Widened | None:
+    """Return the panels of the constant right operand of a product; None if it is narrower than a vector."""
+    x, w = node.inputs[:2] if isinstance(node.op, (Dot, Dot22)) else (None, None)
+    if x is None or w.ndim != 2 or x.dtype != "float32":
+        return None
+    rows, columns = w.type.shape
+    lanes = current().vector // ITEMS["float32"]
+    exponent = BFLOAT16 if format == "bfloat16" else FLOAT16
+    return Widened(rows, columns, lanes, exponent) if columns >= lanes else None

@@ -1,4 +1,4 @@
-"""Products of numbers in few bits: every kernel of kernels/quantized and the format nibbles.c beside NumPy.
+"""Products of numbers in few bits: kernels/quantized and the formats nibbles.c and widened.c beside NumPy.
 
 The unit is compiled for each set of extensions that this processor has, and its entries are called as compiled programs
 call them.  A trial is a call with lengths, layout, signs, zero points, numbers, cut-offs and residuals of its own, the
@@ -27,6 +27,7 @@ from arignote.ops.lowered.byte_sums import BYTES, RESULTS, ByteConvolution
 from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
 from arignote.ops.lowered.formats import Format
 from arignote.ops.lowered.formats.nibbles import Nibbles
+from arignote.ops.lowered.formats.widened import BFLOAT16, FLOAT16, Widened
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features
 from arignote.targets.units import TILE_BYTES
@@ -230,7 +231,7 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
     return y
 
 
-# --- weights of 4 bits
+# --- weights of 4 bits and of 16
 
 
 def packed_product(form: Form, weights: Format, x: np.ndarray, stored: Sequence[np.ndarray]) -> tuple[np.ndarray, int]:
@@ -239,7 +240,8 @@ def packed_product(form: Form, weights: Format, x: np.ndarray, stored: Sequence[
     y = np.full((len(x), outputs), np.nan, "float32")
     fields = {
         "rows": len(x), "outputs": outputs, "depth": depth, "each": depth * outputs, "block": weights.block_length,
-        "x_item": x.itemsize, "x": pointer("void *", x), "w_item": stored[0].itemsize, "y": pointer("void *", y),
+        "x_item": x.itemsize, "x": pointer("void *", x), "w_item": stored[0].itemsize,
+        "w_half": stored[0].dtype == np.float16, "y": pointer("void *", y),
         **{name: pointer("void *", array) for name, array in zip(("w", "second", "third"), stored, strict=False)},
     }  # fmt: skip
     return y, call(form, weights.kernel, fields, x)
@@ -268,6 +270,23 @@ def nibbles(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     steps, points = (np.repeat(v, block, axis=1)[:, :depth].astype("float64") for v in beside)
     exact = x.astype("float64") @ ((w - points) * steps).T
     return outcome == 0 and np.array_equal(y, exact), f"{op} {rows} {zero is not None}"
+
+
+def halves(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
+    """Rows by bfloat16 or float16 weights; sums of one product by any weights, such as NaN and subnormal ones."""
+    depth = int(rng.choice([1, *rng.integers(1, 80, 3), int(rng.integers(1000, 2500))]))
+    outputs, rows = int(rng.integers(1, 10 * form.lanes)), int(rng.integers(1, 16))
+    op = Widened(depth, outputs, form.lanes, BFLOAT16 if rng.random() < 0.5 else FLOAT16)
+    bits = rng.integers(0, 1 << 16, (depth, outputs)).astype("uint16")
+    x, dtype = np.ones((rows, depth), "float32"), "uint16" if op.exponent == BFLOAT16 else "float16"
+    if depth > 1:
+        x, w = rng.integers(-16, 16, x.shape).astype("float32"), rng.integers(-16, 16, bits.shape).astype("float32")
+        bits = (w.view("uint32") >> 16).astype("uint16") if dtype == "uint16" else w.astype("float16").view("uint16")
+    weights = bits.view(dtype)
+    y, outcome = packed_product(form, op, x, op.packed(weights))
+    with np.errstate(invalid="ignore"):
+        exact = 0 + op.product(x, *op.packed(weights))
+    return outcome == 0 and np.array_equal(y, exact, equal_nan=True), f"{op} {rows}"
 
 
 # --- tables
@@ -319,7 +338,10 @@ def softmax(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
 
 
 KERNELS = {"products": product, "convolutions": convolution, "weights of 4 bits": nibbles,
-           "tables": lookup, "softmax": softmax, "images": words}  # fmt: skip
+           "weights of 16 bits": halves, "tables": lookup, "softmax": softmax, "images": words}  # fmt: skip
+
+FORMATS = {nibbles: Nibbles.kernel, halves: Widened.kernel}
+"""The formats of packed weights by what tries them."""
 
 
 def run(full: bool) -> list[Row]:
@@ -327,9 +349,9 @@ def run(full: bool) -> list[Row]:
     rows, names = [], list(forms())
     with tempfile.TemporaryDirectory() as folder:
         some = names if full else dict.fromkeys((names[0], names[-1]))
-        units = {unit: [Form(Path(folder), name, unit) for name in some] for unit in ("", Nibbles.kernel)}
+        units = {unit: [Form(Path(folder), name, unit) for name in some] for unit in ("", *FORMATS.values())}
         for kind, kernel in KERNELS.items():
-            made = units[Nibbles.kernel if kernel is nibbles else ""]
+            made = units[FORMATS.get(kernel, "")]
             trials = Trials("G40", f"few bits, {kind}: {len(made)} sets of extensions")
             for number, form in enumerate(made):
                 rng = np.random.default_rng(number + 1000 * full)

@@ -97,6 +97,34 @@ def test_bfloat16_is_the_upper_half_of_float32():
     )
 
 
+@pytest.mark.parametrize("storage", FORMATS)
+def test_products_read_weights_of_16_bits_for_any_number_of_rows(storage):
+    """Bits of a row depend neither on other rows nor on threads; a narrow matrix is widened before its product."""
+    table, w = numbers(1101, 333), numbers(1101, 3)
+    wide = [ag.freeze(X @ ag.shared(table), storage=storage, threads=n) for n in (1, 2)]
+    assert all([node.op.name for node in f.graph.order].count("widened_dot") == 1 for f in wide)
+    x = numbers(17, 1101)
+    whole = wide[0](x)
+    np.testing.assert_allclose(whole, x @ rounded(table, storage), rtol=1e-5, atol=1e-5)
+    for f in wide:
+        for first, end in ((0, 1), (3, 5), (2, 9), (16, 17), (0, 0)):
+            np.testing.assert_array_equal(f(x[first:end]).view("uint32"), whole[first:end].view("uint32"))
+    np.testing.assert_array_equal(wide[1](np.asfortranarray(x)), whole)
+    narrow = ag.freeze(X @ ag.shared(w), storage=storage)
+    assert "widened_dot" not in [node.op.name for node in narrow.graph.order]
+    np.testing.assert_allclose(narrow(x), x @ rounded(w, storage), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("storage", FORMATS)
+def test_the_product_of_one_row_has_the_weights_of_all_bits(storage):
+    """Each finite weight of 16 bits times 1, subnormal ones too."""
+    bits = np.arange(65536, dtype="uint16")
+    w = bits.view("float16").astype("float32") if storage == "float16" else from_bfloat16.evaluate(bits)[0]
+    w = w[np.isfinite(w)][None]
+    f = ag.freeze(T.tensor("x", "float32", (1, 1)) @ ag.shared(w), storage=storage)
+    np.testing.assert_array_equal(f(np.ones((1, 1), "float32")), w)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
