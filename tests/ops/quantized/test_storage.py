@@ -116,6 +116,24 @@ def test_products_read_weights_of_16_bits_for_any_number_of_rows(storage):
 
 
 @pytest.mark.parametrize("storage", FORMATS)
+@pytest.mark.parametrize("rows", [(), (1,), (5,), (None,)])
+def test_sums_with_products_read_weights_of_16_bits(rows, storage):
+    """Products that BLAS adds to another operand: a bias of many numbers, a residual, a scaled one."""
+    x, r = T.tensor("x", "float32", (*rows, 70)), T.tensor("r", "float32", (*rows, 1200))
+    w, v, bias = numbers(70, 1200), numbers(1200, 70), numbers(1200)
+    given = [numbers(*(n or 3 for n in rows), length) for length in (70, 1200)]
+
+    def network(w, v, bias):
+        return [x @ w + bias, r + x @ w, 2 * (x @ w) - 3 * r, x + (r + x @ w) @ v, 0.5 * (r @ v)]
+
+    f = ag.freeze(network(*map(ag.shared, (w, v, bias))), inputs=[x, r], storage=storage)
+    exact = ag.freeze(network(*(T.constant(rounded(a, storage)) for a in (w, v, bias))), inputs=[x, r], mode="NUMPY")
+    for found, wanted in zip(f(*given), exact(*given), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    assert not {node.op.name for node in f.graph.order} & {"dot", "dot22", "dot22scalar", "gemm", "gemv"}
+
+
+@pytest.mark.parametrize("storage", FORMATS)
 def test_the_product_of_one_row_has_the_weights_of_all_bits(storage):
     """Each finite weight of 16 bits times 1, subnormal ones too."""
     bits = np.arange(65536, dtype="uint16")
