@@ -19,7 +19,7 @@ from ..record.quoting import one_line
 from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
 from .provenance import Origin, here, next_number
-from .types import NAMED, TensorType, bytes_of
+from .types import NAMED, TensorType, bytes_of, name_of
 
 if TYPE_CHECKING:
     from .dims import Dim
@@ -94,7 +94,7 @@ class Constant(Variable):
         if data.flags.writeable:
             data = data.copy()
             data.flags.writeable = False
-        super().__init__(TensorType(data.dtype.name, data.shape), name=name)
+        super().__init__(TensorType(name_of(data.dtype), data.shape), name=name)
         self.data: np.ndarray = data
         self._key: tuple[str, tuple[int, ...], bytes] | None = None
 

@@ -20,6 +20,12 @@ DTYPES = (
 )  # fmt: skip
 
 
+@cache
+def name_of(dtype: np.dtype) -> str:
+    """Return `dtype.name`, cached, since NumPy computes it at each access."""
+    return dtype.name
+
+
 @record(slots=True)
 class TensorType:
     """The type of an array: a NumPy dtype by name and one length an axis, `None` where it is known only at run time.

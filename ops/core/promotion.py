@@ -9,7 +9,7 @@ operands decide.  Rules raise TypeError for operands that they do not take.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
+from functools import reduce
 from typing import Any, Union
 
 import numpy as np
@@ -137,12 +137,6 @@ def typed_scalar(value: Any, dtype: str) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
             return np.array(value, dtype=dtype)
     return np.array(value, dtype=dtype)
-
-
-@cache
-def name_of(dtype: np.dtype) -> str:
-    """Return `dtype.name`, cached, since NumPy computes it at each access."""
-    return dtype.name
 
 
 def comparable_scalar(value: int, dtype: str) -> np.ndarray:

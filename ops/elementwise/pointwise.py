@@ -16,7 +16,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...graph.dims import broadcast_dims
-from ...graph.types import Shape
+from ...graph.types import Shape, name_of
 from ...record import record
 from ..control.batching import align_operands
 from ..core import promotion
@@ -247,7 +247,7 @@ class ElementwiseRecord(Broadcasting):
             raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}{instead}")
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        operands, result = self.loop(tuple([promotion.name_of(v.dtype) for v in values]))
+        operands, result = self.loop(tuple([name_of(v.dtype) for v in values]))
         with np.errstate(all="ignore"):
             converted = [v.astype(d, copy=False) for v, d in zip(values, operands, strict=True)]
             value = self.function(*converted) if self.arity else reduce(self.function, converted)

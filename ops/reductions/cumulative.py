@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
+from ...graph.types import name_of
 from ...record import record
 from ..control.batching import along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
-from ..core.promotion import name_of
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise import costs

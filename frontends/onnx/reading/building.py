@@ -19,7 +19,7 @@ from ....ops.networks.quantized import Dequantize
 from .alternatives import Choice, by_alternative, joined
 from .loading import checked_nodes, in_order, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, Narrow, format_of, narrow, output_formats, settled, value_of
-from .node import Node, OnnxError, line_of
+from .node import Node, OnnxError, Signature, line_of
 from .table import CONVERTERS, Converter
 from .text import Words
 from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
@@ -47,6 +47,7 @@ class Builder:
         self.versions, self.functions, self.folder = versions, functions, folder
         self.user_ops, self.words = user_ops, words
         self.parameters: dict[str, Variable] = {}
+        self._signatures: dict[tuple[str, str], Signature | None] = {}
         self._depth = 0
 
     # --- graphs
@@ -137,7 +138,7 @@ class Builder:
             return known
         convert = self._converter(node.proto)
         if convert is not None and convert is CONVERTERS.get((_domain(node.proto), node.op)):
-            node.check(operands, self._schema(node.proto))
+            node.check(operands, self._signature(node.proto))
         if convert is None:
             return self._by_definition(node, operands)
         result = convert(node, *operands)
@@ -171,6 +172,14 @@ class Builder:
         function = onnx.FunctionProto()
         function.ParseFromString(text)
         return function if function.node else None
+
+    def _signature(self, proto: Any) -> Signature | None:
+        """The operands of a node's op in the standard; read once for all nodes of the op."""
+        key = _domain(proto), proto.op_type
+        if key not in self._signatures:
+            schema = self._schema(proto)
+            self._signatures[key] = None if schema is None else Signature(schema)
+        return self._signatures[key]
 
     def _schema(self, proto: Any) -> Any:
         """The schema of a node's op in the standard; None if the op or its op set is unknown."""

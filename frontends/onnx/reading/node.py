@@ -30,6 +30,20 @@ def line_of(proto: Any, number: int) -> ModelLine:
     return ModelLine(f"{proto.op_type} {name}", number)
 
 
+class Signature:
+    """The operands of an op in the standard, as the checks of its nodes read them."""
+
+    def __init__(self, schema: Any) -> None:
+        operands = list(schema.inputs)
+        self.names: list[str] = [formal.name for formal in operands]
+        self.required = [formal.option == formal.option.Single for formal in operands]
+        self.types = [f.type_str if f.type_str[:1] == "T" and f.is_homogeneous else "" for f in operands]
+        """The type parameter of each operand, empty for none; the last one is also that of variadic operands."""
+        self.least, self.most = int(schema.min_input), int(schema.max_input)
+        self.of_text = {c.type_param_str for c in schema.type_constraints if "tensor(string)" in c.allowed_type_strs}
+        """The type parameters that may be that of strings."""
+
+
 class Node:
     """A node: `op`, `version` of its op set, `attr(name, default)`, the `words` of its model."""
 
@@ -83,35 +97,36 @@ class Node:
         self.results = [a or b for a, b in zip(found, self.results or found, strict=True)]
         return [value_of(v) for v in values]
 
-    def check(self, operands: Sequence[Any], schema: Any) -> None:
+    def check(self, operands: Sequence[Any], signature: Signature | None) -> None:
         """Raise OnnxError if the standard forbids this number of operands or their dtypes."""
-        if schema is not None:
-            self._check_count(operands, schema)
-            self._check_dtypes(operands, schema)
+        if signature is not None:
+            self._check_count(operands, signature)
+            self._check_dtypes(operands, signature)
 
-    def _check_dtypes(self, operands: Sequence[Any], schema: Any) -> None:
+    def _check_dtypes(self, operands: Sequence[Any], signature: Signature) -> None:
         """Raise OnnxError if operands of one type parameter, such as T, have different dtypes."""
-        formals = list(schema.inputs)
-        formals += formals[-1:] * (len(operands) - len(formals))  # a variadic one
+        types = signature.types
+        if len(operands) > len(types):
+            types = types + types[-1:] * (len(operands) - len(types))
         bound: dict[str, tuple[str, str]] = {}
-        for name, formal, form, value in zip(self.proto.input, formals, self.formats, operands, strict=False):
-            if not isinstance(value, Variable) or formal.type_str[:1] != "T" or not formal.is_homogeneous:
+        for name, parameter, form, value in zip(self.proto.input, types, self.formats, operands, strict=False):
+            if not parameter or not isinstance(value, Variable):
                 continue
-            if form == TEXT and not _takes_text(formal.type_str, schema):
+            if form == TEXT and parameter not in signature.of_text:
                 raise self.error(f"expected numbers, got strings ({name})")
             got = (form.name if form else value.dtype), name
-            first = bound.setdefault(formal.type_str, got)
+            first = bound.setdefault(parameter, got)
             if first[0] != got[0]:
                 raise self.error(f"expected operands of one dtype, got {first[0]} ({first[1]}) and {got[0]} ({got[1]})")
 
-    def _check_count(self, operands: Sequence[Any], schema: Any) -> None:
-        names = [formal.name for formal in schema.inputs]
-        if not schema.min_input <= len(operands) <= schema.max_input:
-            least, most = schema.min_input, min(schema.max_input, 1 << 30)
+    def _check_count(self, operands: Sequence[Any], signature: Signature) -> None:
+        names = signature.names
+        if not signature.least <= len(operands) <= signature.most:
+            least, most = signature.least, min(signature.most, 1 << 30)
             expected = f"{least}" if least == most else f"{least} or more" if most == 1 << 30 else f"{least} to {most}"
             raise self.error(f"has {len(operands)} operands, expected {expected}: {', '.join(names)}")
-        for name, operand, given in zip(names, schema.inputs, operands, strict=False):
-            if given is None and operand.option == operand.option.Single and self.proto.input:
+        for name, is_required, given in zip(names, signature.required, operands, strict=False):
+            if given is None and is_required and self.proto.input:
                 raise self.error(f"its required operand {name} is missing")
 
     def described(self, error: Exception, operands: Sequence[Any]) -> str:
@@ -130,9 +145,3 @@ class Node:
         name = f" {self.proto.name!r}" if self.proto.name else ""
         outputs = ", ".join(filter(None, self.proto.output))
         return f"{self.place}node{name} {self.op} (version {self.version}) -> {outputs}"
-
-
-def _takes_text(parameter: str, schema: Any) -> bool:
-    """Whether a type parameter of an op may be that of strings."""
-    allowed = next((c.allowed_type_strs for c in schema.type_constraints if c.type_param_str == parameter), ())
-    return "tensor(string)" in allowed
