@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Variable
+from ...graph import Variable, gc_paused
 from ...networks.imported import ImportedModel
 from ...ops.core.shared import shared
 from ...ops.core.tensor import TensorConstant, constant
@@ -107,6 +107,7 @@ def from_onnx(
     return model
 
 
+@gc_paused
 def _read(
     source: Any, trainable: bool, ops: Mapping[str, Converter] | None, shapes: Mapping[str, Sequence[Any] | None] | None
 ) -> OnnxModel:
