@@ -100,8 +100,9 @@ class _Stored:
             stored = self.narrowed(own)
             assert stored is not None
             w, lanes = stored.data.T if is_left else stored.data, current().vector // ITEMS["float32"]
-            form = Widened(*w.shape, lanes, BFLOAT16 if self.format == "bfloat16" else FLOAT16)
-            self.panels[own, is_left] = (form, own_constant(*form.packed(w))) if w.shape[1] >= lanes else None
+            rows, columns = w.shape
+            form = Widened(rows, columns, lanes, BFLOAT16 if self.format == "bfloat16" else FLOAT16)
+            self.panels[own, is_left] = (form, own_constant(*form.packed(w))) if columns >= lanes else None
         return self.panels[own, is_left]
 
     def reader(self, node: Apply, read: Sequence[int]) -> Sequence[Variable]:
