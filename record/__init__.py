@@ -12,10 +12,10 @@ never edited needs no list of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import templates
@@ -58,19 +58,62 @@ def record(
     return recorded if cls is None else recorded(cls)
 
 
+@dataclass(init=False, repr=False, eq=False)
+class _Model:
+    """A dataclass by the module itself: records have its parameters and its kind of field."""
+
+    one: object
+
+
+_PARAMETERS: Any = _Model.__dataclass_params__  # type: ignore[attr-defined]
+_FIELD: Any = _Model.__dataclass_fields__["one"]._field_type  # type: ignore[attr-defined]
+
+
 def _as_dataclass(cls: Any, kw_only: bool, slots: bool) -> Any:
-    """Make a dataclass whose methods are ours, half of whose time was the search for ClassVar in texts of types."""
+    """Make a dataclass without methods.
+
+    `dataclass` takes more than twice as long: it looks for ClassVar in texts of types, and at methods to make.
+    """
     written = cls.__annotations__
-    cls.__annotations__ = {name: kind if _is_special(kind) else object for name, kind in written.items()}
-    cls = dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
-    cls.__annotations__ = written
-    for name in written.keys() & cls.__dataclass_fields__.keys():
-        cls.__dataclass_fields__[name].type = written[name]
-    return cls
+    if any(not isinstance(kind, str) or "InitVar" in kind or "KW_ONLY" in kind for kind in written.values()):
+        return dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
+    given: dict[str, Any] = {}
+    for base in cls.__mro__[:0:-1]:
+        given |= vars(base).get("__dataclass_fields__", {})
+    for name, kind in written.items():
+        if "ClassVar" not in kind:
+            given[name] = _field(cls, name, kind, kw_only)
+    cls.__dataclass_fields__, cls.__dataclass_params__ = given, _PARAMETERS
+    if "__match_args__" not in vars(cls):
+        positional = [f.name for f in given.values() if f.init and not f.kw_only]
+        cls.__match_args__ = tuple(positional)  # type: ignore[misc]
+    return _with_slots(cls, given) if slots else cls
 
 
-def _is_special(kind: Any) -> bool:
-    return not isinstance(kind, str) or "ClassVar" in kind or "InitVar" in kind or "KW_ONLY" in kind
+def _with_slots(cls: Any, names: Collection[str]) -> Any:
+    """Return the class again, with slots for the names that its bases have none for."""
+    inherited = {name for base in cls.__mro__[1:] for name in vars(base).get("__slots__", ())}
+    body = {name: value for name, value in vars(cls).items() if name not in {*names, "__dict__", "__weakref__"}}
+    body["__slots__"] = tuple([name for name in names if name not in inherited])
+    made = type(cls)(cls.__name__, cls.__bases__, body)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _field(cls: Any, name: str, kind: str, kw_only: bool) -> Any:
+    """Return the field of an annotation; the default alone stays in the class."""
+    default = getattr(cls, name, MISSING)
+    if isinstance(default, Field) and default.default is MISSING:
+        delattr(cls, name)
+    elif isinstance(default, Field):
+        setattr(cls, name, default.default)
+    elif isinstance(default, MemberDescriptorType):  # a slot of a base
+        default = MISSING
+    made: Any = default if isinstance(default, Field) else field(default=default)
+    made.name, made.type, made._field_type = name, kind, _FIELD
+    if made.kw_only is MISSING:
+        made.kw_only = kw_only
+    return made
 
 
 def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
