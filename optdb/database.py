@@ -208,11 +208,18 @@ class Database:
     def __getitem__(self, name: str) -> Any:
         """The entry with a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
 
-        For a name that is `known_elsewhere`, such as that of a rewrite of Theano, the answer says what became of it.
+        A member of this database itself comes before those inside, which are then not looked at.  For a name that is
+        `known_elsewhere`, such as that of a rewrite of Theano, the answer says what became of it.
+
         Raises KeyError for an unknown name, with a suggestion, and for one that means several things.
         """
         if not isinstance(name, str):
             raise TypeError(f"{self._label()}: expected a name such as 'local_mul_zero', got {name!r}")
+        own = self._members.get(name)
+        if own is not None:
+            if isinstance(own.object, Database):
+                own.object.fill()
+            return own.object
         found = [e for e in self.entries() if name in (e.name, e.path)]
         if not found and name in self.known_elsewhere():
             return self.known_elsewhere()[name]

@@ -23,6 +23,7 @@ from arignote.optdb import (
     rule,
     wilds,
 )
+from arignote.optdb.kinds import OptInDB
 from arignote.optdb.rules import default_db
 
 (x,) = wilds("x")
@@ -390,3 +391,11 @@ def test_what_nothing_provides_and_a_plain_string_are_refused():
         db.query("t")
     with pytest.raises(TypeError, match=r"requires is 'shape'; expected a tuple of names, as in \('shape',\)"):
         db.register("other", MergeOptimizer(), requires="shape")
+
+
+def test_a_member_is_found_without_a_look_at_the_others():
+    filled = []
+    db = SequenceDB("db").register("first", MergeOptimizer(), position=0)
+    db.register("late", OptInDB(filled.append), position=1)
+    assert db["first"] == MergeOptimizer() and not filled
+    assert filled == [db["late"]]
