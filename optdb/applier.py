@@ -171,6 +171,8 @@ class Applier:
     def busy(self, graph: FunctionGraph) -> set[MatchKey]:
         """The match keys of the graph that select at least one rule."""
         self._meet(graph.ops)
+        if self.index.is_idle(graph):
+            return set()
         idle = self.index.idle
         return {key for key in graph.kinds if key not in idle and any(self.offers_to(key))}
 

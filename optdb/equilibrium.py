@@ -7,9 +7,9 @@ after each of them that changed something.  A MergeOptimizer among these is done
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from ..graph import FunctionGraph, GraphEditor
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
@@ -97,9 +97,9 @@ class _Run:
         if swept is not graph:
             swept = self._members("cleanup", self.cleanup, swept, children)
         graph = self._members("final", self.options.final, swept, children)
-        counts = self._fired()
-        counts.subtract(fired)
-        counts.update({child.name: child.replacements for child in children})
+        counts = {name: count - fired.get(name, 0) for name, count in self._fired().items()}
+        for child in children:
+            counts[child.name] = counts.get(child.name, 0) + child.replacements
         around = sum(child.time for child in children)
         self.passes.append(
             PassProfile(
@@ -108,17 +108,17 @@ class _Run:
                 global_time=around,
                 toposort_time=0.0,
                 nodes=size,
-                fired=tuple((name, count) for name, count in counts.most_common() if count),
+                fired=tuple(sorted(filter(itemgetter(1), counts.items()), key=itemgetter(1), reverse=True)),
                 children=tuple(children),
             )
         )
         self._decide(began, graph)
         return graph
 
-    def _fired(self) -> Counter[str]:
+    def _fired(self) -> dict[str, int]:
         """The rules that have fired, merging among them, with their counts."""
         merge = self.sweep.merge
-        return Counter({**self.sweep.applier.fired(), **({merge.name: merge.fired} if merge.fired else {})})
+        return {**self.sweep.applier.fired(), **({merge.name: merge.fired} if merge.fired else {})}
 
     def _members(
         self, role: str, members: Sequence[Optimizer], graph: FunctionGraph, children: list[OptimizerProfile]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from ..graph import MatchKey, Op
+from ..graph import FunctionGraph, MatchKey, Op
 from ..profiling import RuleProfile
 from .rule import OpKey, Rule
 
@@ -47,6 +47,10 @@ class RuleIndex:
             if len(self._by_op) < MOST_KEPT:
                 self._by_op[op] = found
         return found
+
+    def is_idle(self, graph: FunctionGraph) -> bool:
+        """Return whether it is known already that no rule may match a node of the graph."""
+        return self.idle.issuperset(graph.kinds)
 
     def of_match_key(self, key: MatchKey, failed: Failed) -> tuple[Places, Places]:
         """The rules that may match nodes with this key: rules that look at operands, and rules that look at users.

@@ -23,6 +23,7 @@ from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
+from .index import rule_index
 from .rule import Rule
 from .sweep import MERGE, Sweep
 from .top_down import TopDownWalk
@@ -160,6 +161,9 @@ class TopoOptimizer(Optimizer):
         object.__setattr__(self, "rules", tuple(self.rules))
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        index = rule_index(self.rules)
+        if index.is_idle(graph):
+            return graph, TopoProfile(table=index.untried)
         failures = Failures(self.strict)
         applier = Applier(self.rules, editor, self.conform, failures)
         if not applier.busy(graph):
