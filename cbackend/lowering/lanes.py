@@ -38,6 +38,7 @@ from ...record import record
 from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.walk import substituted
+from .remainders import in_one_vector
 
 LANES = 16
 """Partial results of a reduction on a device; on the host the most of one whose result no order changes."""
@@ -120,7 +121,7 @@ class _Lanes:
     """The loops that replace one reducing vector loop."""
 
     def __init__(self, s: ir.For, accumulators: tuple[_Accumulator, ...], count: int, on_host: bool) -> None:
-        self._loop, self._accumulators, self._count = s, accumulators, count
+        self._loop, self._accumulators, self._count, self._on_host = s, accumulators, count, on_host
         self._at, self._bulk = ir.index(f"at{count}"), ir.index(f"bulk{count}")
         self._rounded = [a for a in accumulators if is_rounded(a.sign, a.dtype)]
         self._taken = _elements_at_a_time(s) if on_host else LANES
@@ -275,7 +276,11 @@ class _Lanes:
             if isinstance(found, ir.Assign) and found.name in rounded:
                 found = self._update(rounded[found.name], lanes[found.name], found.value)
             body.append(found)
-        yield replace(s, start=self._bulk, body=tuple(body), simd=False, reductions=(), lanes=None)
+        rest = replace(s, start=self._bulk, body=tuple(body), simd=False, reductions=(), lanes=None)
+        if not self._on_host:
+            yield rest
+        else:
+            yield from in_one_vector(rest, s.start, self._taken, self._taken if self._is_even else None)
 
 
 def _elements_at_a_time(s: ir.For) -> int:

@@ -32,10 +32,15 @@ from .nest import sizes_of, specialized, strides_along
 
 def is_costly(loop: ir.For) -> bool:
     """Return whether the innermost loop computes a costly function of floats."""
-    costs = current().costs
-    values = (s.value for s in loop.body if isinstance(s, ir.Let) and isinstance(s.value, ir.ScalarOp))
-    floats = ((v, by_symbol(v.name)) for v in values if v.dtype.startswith("float"))
-    return any(op is not None and costs.is_kept(v.name, op.cost, v.dtype) for v, op in floats)
+    return any(isinstance(s, ir.Let) and is_costly_value(s.value) for s in loop.body)
+
+
+def is_costly_value(value: ir.Expr) -> bool:
+    """Return whether a value is a costly function of floats."""
+    if not isinstance(value, ir.ScalarOp) or not value.dtype.startswith("float"):
+        return False
+    op = by_symbol(value.name)
+    return op is not None and current().costs.is_kept(value.name, op.cost, value.dtype)
 
 
 def costly_in_strips(general: ir.For) -> ir.Body:

@@ -122,7 +122,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_00045db235f3d7d5_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_70ca89f3afb67723_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
@@ -242,10 +242,10 @@ static void k_00045db235f3d7d5_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_00045db235f3d7d5(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_70ca89f3afb67723(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_00045db235f3d7d5_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_70ca89f3afb67723_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -301,12 +301,22 @@ static void k_00045db235f3d7d5(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                         y0_0_at[i1 - block] = v3;
                     }
                 }
-                for (i64 i1 = bulk0; i1 < block_end; i1++) {
-                    const f32 v1 = v1_at[i1 - block];
-                    const f32 v2 = v1 - r0;
-                    const f32 v3 = ag_exp_f32(v2);
-                    part1_l0[16] = part1_l0[16] + v3;
-                    y0_0_at[i1 - block] = v3;
+                if (bulk0 < block_end) {
+                    const i64 first_i1 = block < bulk0 ? block_end - 16 : block;
+                    f32 v3_r[16];
+                    #pragma omp simd simdlen(16)
+                    for (i64 lane = 0; lane < block_end - first_i1; lane++) {
+                        const i64 i1 = first_i1 + lane;
+                        const f32 v1 = v1_at[i1 - block];
+                        const f32 v2 = v1 - r0;
+                        const f32 v3 = ag_exp_f32(v2);
+                        v3_r[lane] = v3;
+                    }
+                    for (i64 i1 = bulk0; i1 < block_end; i1++) {
+                        const f32 v3 = v3_r[i1 - first_i1];
+                        part1_l0[16] = part1_l0[16] + v3;
+                        y0_0_at[i1 - block] = v3;
+                    }
                 }
                 part1 = part1 + (ag_sum_of_16_f32(part1_l0) + part1_l0[16]);
                 if (y0_s1 != 1) {

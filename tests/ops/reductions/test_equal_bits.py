@@ -165,3 +165,32 @@ def test_a_nan_has_one_result_beside_an_op_that_reads_its_sign(case):
     (found, _) = f(np.tile(given, 37))
     rows = found.reshape(37, -1)
     assert all(bits(row) == bits(rows[0]) for row in rows)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["exp", "tanh"])
+def test_a_costly_function_beside_a_sum_has_its_own_bits(name, dtype):
+    """Also in the elements that fill no vector, in place, of strided rows; the sum is that of the stored values."""
+    x, w = T.matrix("x", dtype), ag.shared(np.zeros((1, 1), dtype), name="w")
+    value = getattr(T, name)(x)
+    alone, summed = ag.function([x], value), ag.function([x], value.sum(1))
+    f = ag.function([x], [value, value.sum(1)])
+    of_state = getattr(T, name)(w)
+    step = ag.function([], of_state.sum(1), updates={w: of_state})
+    rng = np.random.default_rng(0)
+    total = ag.function([x], x.sum(1))
+    for columns in (*range(41), 63, 64, 65, 100, 127, 128, 129, 143, 300):
+        a = rng.uniform(0.1, 2, (3, columns)).astype(dtype)
+        if columns:
+            a[0, -1], a[1, 0], a[2, -1] = np.inf, -0.0, np.nan
+        for given in (a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2]):
+            expected = alone(given)
+            stored, sums = f(given)
+            assert bits(stored) == bits(expected), columns
+            assert bits(sums) == bits(summed(given)), columns
+        w.set_value(a)
+        sums = step()
+        assert bits(w.get_value()) == bits(alone(a)), columns
+        assert bits(sums) == bits(summed(a)), columns
+        if dtype != "float16" and columns > 40:
+            np.testing.assert_array_equal(summed(a), total(alone(a)), str(columns))
