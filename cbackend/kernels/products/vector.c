@@ -81,6 +81,11 @@ static void add_sums(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, T *
             t0 += w * AT(a0 + j + LANES), t1 += w * AT(a1 + j + LANES);
             t2 += w * AT(a2 + j + LANES), t3 += w * AT(a3 + j + LANES);
         }
+        if (j + LANES <= n) {
+            const unaligned v = AT(x + j);
+            s0 += v * AT(a0 + j), s1 += v * AT(a1 + j), s2 += v * AT(a2 + j), s3 += v * AT(a3 + j);
+            j += LANES;
+        }
         s0 += t0, s1 += t1, s2 += t2, s3 += t3;
         T sums[4] = {0};
         for (i32 l = 0; l < LANES; l++) sums[0] += s0[l], sums[1] += s1[l], sums[2] += s2[l], sums[3] += s3[l];
