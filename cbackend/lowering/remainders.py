@@ -51,7 +51,7 @@ def in_one_vector(loop: ir.For, start: ir.Expr, taken: int, lanes: int | None) -
     overlapping = ir.ScalarOp(
         "switch", "int64", (ir.less(start, loop.start), ir.minus(loop.stop, ir.number(taken)), start)
     )
-    statements = (
+    statements: ir.Body = (
         ir.Let(first.name, overlapping),
         *(ir.Declare(kept[s.name], s.value.dtype, taken) for s in costly),
         ir.For(lane.name, ir.ZERO, ir.minus(loop.stop, first), tuple(body), simd=True, lanes=lanes),
