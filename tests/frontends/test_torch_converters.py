@@ -54,6 +54,28 @@ def windows(x: Any, wide: Any, odd: Any, border: Any, pooled: Any, at: Any) -> l
     ]
 
 
+def norms(v: Any, g: Any, w: Any, h: Any) -> list[Any]:
+    first, last = aten._weight_norm_interface(v, g, 0), aten._weight_norm_interface(v, h, 2)
+    return [
+        *first, *aten._weight_norm_interface_backward(w, v, g, first[1], 0),
+        *last, *aten._weight_norm_interface_backward(w, v, h, last[1], 2),
+    ]  # fmt: skip
+
+
+def bags(table: Any, indices: Any, offsets: Any, weights: Any, g: Any) -> list[Any]:
+    found = []
+    for mode, padding, scales in ((0, -1, None), (0, 2, weights), (1, -1, None), (1, 2, None)):
+        y, which, sizes, largest = aten._embedding_bag(
+            table, indices, offsets, False, mode, False, scales, False, padding
+        )
+        rest = (indices, offsets, which, sizes, largest, 6, False, mode, False, scales, padding)
+        found += [y, aten._embedding_bag_backward(g, *rest)]
+        if scales is not None:
+            given = (g, table, indices, offsets, which, mode, padding)
+            found.append(aten._embedding_bag_per_sample_weights_backward(*given))
+    return found
+
+
 def resized(x: Any, g: Any) -> list[Any]:
     own = list(x.shape)
     bilinear, bicubic = aten._upsample_bilinear2d_aa, aten._upsample_bicubic2d_aa
@@ -148,6 +170,10 @@ def operands(name: str) -> tuple[Any, ...]:
     if name == "distinct":
         x = torch.randint(0, 3, (4, 6))
         return x, x > 1, x[:, [0, 0, 1, 1, 2, 3]].float(), x[0]
+    if name == "norms":
+        return draw(3, 2, 4), draw(3, 1, 1), draw(3, 2, 4), draw(1, 1, 4)
+    if name == "bags":  # an empty bag, one with nothing but padding, equal indices
+        return draw(6, 3), torch.tensor([0, 2, 2, 5, 2, 4, 4]), torch.tensor([0, 1, 1, 3, 4]), draw(7), draw(5, 3)
     if name == "strided":
         return draw(6, 4), draw(2, 4, 3, 5)
     if name == "distances":
@@ -162,7 +188,7 @@ def operands(name: str) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(
     "ops",
-    [order, distances, windows, resized, running, solutions, factors, distinct, combined, strided],
+    [order, distances, windows, resized, running, solutions, factors, distinct, combined, strided, norms, bags],
     ids=lambda f: f.__name__,
 )
 def test_values_are_those_of_pytorch(ops: Any) -> None:

@@ -185,7 +185,7 @@ def embedding_bag(
         return NotImplemented
     bags = offsets.type.shape[0]
     indices, offsets = as_dtype(indices, "int64"), as_dtype(offsets, "int64")
-    which = T.searchsorted(offsets, T.arange(lengths(indices)[0]), "right") - constant(np.array(1, np.int64))
+    which = _bags(indices, offsets)
     rows = weight[indices]
     if weights is not None:
         rows = rows * T.expand_dims(as_dtype(weights, rows.dtype), 1)
@@ -204,6 +204,40 @@ def embedding_bag(
         as_dtype(r, d) if tuple(s) != (0,) else filled([0], 0, d) for r, d, s in zip(rest, dtypes[1:], shapes[1:])
     ]
     return (total, *fitted)
+
+
+@converter("aten._embedding_bag_backward")
+def embedding_bag_backward(
+    call: Call, g: Any, indices: Any, offsets: Any, which: Any, sizes: Any, largest: Any, count: Any,
+    scale_by_freq: bool, mode: int, sparse: bool, weights: Any, padding_idx: int = -1,
+) -> Any:  # fmt: skip
+    if mode == 2 or scale_by_freq or sparse or call.meta(0).shape[0] != call.meta(2).shape[0]:
+        return NotImplemented
+    indices = as_dtype(indices, "int64")
+    if mode == 1:
+        g = g / T.expand_dims(as_dtype(T.maximum(sizes, number(1, sizes)), g.dtype), 1)
+    rows = g[_bags(indices, as_dtype(offsets, "int64"))]
+    if weights is not None:
+        rows = rows * T.expand_dims(as_dtype(weights, rows.dtype), 1)
+    return embedding_backward(call, rows, indices, count, padding_idx, False)
+
+
+@converter("aten._embedding_bag_per_sample_weights_backward")
+def embedding_bag_weights_backward(
+    call: Call, g: Any, weight: Any, indices: Any, offsets: Any, which: Any, mode: int, padding_idx: int = -1
+) -> Any:
+    if mode != 0 or call.meta(0).shape[0] != call.meta(3).shape[0]:
+        return NotImplemented
+    indices = as_dtype(indices, "int64")
+    products = T.sum(g[_bags(indices, as_dtype(offsets, "int64"))] * weight[indices], axis=1)
+    if padding_idx < 0:
+        return products
+    return T.where(T.ne(indices, number(padding_idx, indices)), products, number(0, products))
+
+
+def _bags(indices: Any, offsets: Any) -> Any:
+    """Return the bag of each index, that of the last offset at or before its position."""
+    return T.searchsorted(offsets, T.arange(lengths(indices)[0]), "right") - constant(np.array(1, np.int64))
 
 
 @converter("aten.masked_scatter")

@@ -125,3 +125,13 @@ def group_norm(
         y = y + _by_channel(as_dtype(bias, y.dtype), x)
     flat = [T.reshape(v, (own[0], groups)) for v in (mean, inverse)]
     return tuple(as_dtype(v, d) for v, d in zip((y, *flat), call.dtypes, strict=True))
+
+
+@converter("aten._weight_norm_interface_backward")
+def weight_norm_backward(call: Call, grad: Any, v: Any, g: Any, norms: Any, dim: int) -> Any:
+    """Cotangents of v and g, where the weight is g * v / norms and each norm is that of all axes but one."""
+    grad, v, g = (as_dtype(x, norms.dtype) for x in (grad, v, g))
+    axes = tuple(k for k in range(v.ndim) if k != dim % v.ndim)
+    along = T.sum(grad * v, axis=axes, keepdims=True) / norms
+    by_direction = g / norms * (grad - v * (along / norms))
+    return tuple(as_dtype(x, d) for x, d in zip((by_direction, along), call.dtypes, strict=True))
