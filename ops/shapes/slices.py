@@ -45,6 +45,11 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
     return count if at_most(first, last) else greater(count, 0)
 
 
+def total(a: Dim, b: Dim) -> Dim:
+    """Return a + b with common terms cancelled."""
+    return dims.add(a, b) if isinstance(b, int) else difference(a, difference(0, b))
+
+
 def _or_none(count: Dim) -> Dim:
     """Return a number of positions, or 0 if it is negative: of x[2:][3:] as of x[5:]."""
     rest, number = dims.with_number(count)

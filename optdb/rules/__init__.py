@@ -90,7 +90,7 @@ from .quantized.storage import FORMATS, StoreWeights
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .search.saturation import EGraphOptimizer
-from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, masked, shapes, writing
+from .shapes import assuming, dimshuffles, dropping, fills, gathering, indexing, joins, masked, shapes, writing
 from .shapes.narrow_indices import NarrowIndices
 from .shapes.short_rows import ShortRowsOptimizer
 
@@ -125,7 +125,7 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, writing.JOINED, masked.MASKED, reductions.EXTREMA,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, gathering.JOINED, masked.MASKED, reductions.EXTREMA,
     joins.BY_PARTS, pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
 READABLE = (
@@ -226,6 +226,7 @@ def default_db() -> SequenceDB:
     coarse = asked_for("bfloat16", bfloats.FUNCTIONS)
     db.register("functions_of_bfloat16", coarse, "bfloat16", "approximate", position=48.87)
     db.register("normal_tails", filled(TopoDB(), (stability.QUOTIENTS,)), *run, position=48.88)
+    db.register("sums_of_parts", filled(TopoDB(), (gathering.GATHERED,)), *run, "fusion", position=48.89)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)

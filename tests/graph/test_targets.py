@@ -42,7 +42,7 @@ BOUNDS = {
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
     "optdb/rules/shapes/masked.py": {"MOST_ADDITIONS"},
-    "optdb/rules/shapes/writing.py": {"MOST_ALONE"},
+    "optdb/rules/shapes/gathering.py": {"MOST_ADDITIONS", "MOST_ALONE", "MOST_WORK"},
     "optdb/rules/shapes/covering.py": {"MOST_PARTS"},
     "ops/control/scan_gradient.py": {"LONG_PRODUCT"},
     "ops/special/lambert.py": {"STEPS", "DERIVED", "BRANCH_LOW"},

@@ -16,7 +16,7 @@ from ....graph import Apply, Dim, Variable, dims, dims_of
 from ....ops.shapes.indexing import entries
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import tensor_to_dim
-from ....ops.shapes.slices import at_most, cut_off, difference, greater, lesser
+from ....ops.shapes.slices import at_most, cut_off, difference, greater, lesser, total
 from ....record import record
 from ...ir.kernel import Kernel
 from ..outcome import Outcome
@@ -250,13 +250,8 @@ def _is_at_most(a: Place, b: Place) -> bool:
 
 
 def _plus(p: Planner, a: Place, b: Place) -> Place:
-    known = None if a.known is None or b.known is None else _sum(a.known, b.known)
+    known = None if a.known is None or b.known is None else total(a.known, b.known)
     return Place(p.sum((a.at, b.at)), known)
-
-
-def _sum(a: Dim, b: Dim) -> Dim:
-    """Return a + b with common terms cancelled."""
-    return dims.add(a, b) if isinstance(b, int) else difference(a, difference(0, b))
 
 
 def _extreme(p: Planner, kind: str, a: Place, b: Place) -> Place:

@@ -15,10 +15,11 @@ are merged: it is filled anew for each.  Linear in the size of the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import ClassVar
 
-from ....graph import Apply, FunctionGraph, GraphEditor, Variable, same_shape
+from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Variable, dims_of, same_shape
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assembled import Assembled
 from ....ops.lowered.blocked import BlockedConvolution
@@ -29,6 +30,7 @@ from ....ops.shapes.creation import Alloc
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.joining import Join
 from ....ops.shapes.shape import DimShuffle
+from ....ops.shapes.slices import total
 from ....record import record
 from ....targets.current import current
 from ...contract import Contract, exact
@@ -136,7 +138,7 @@ def _nested(join: Apply, graph: FunctionGraph) -> list[Apply]:
 
 def _pieces(reader: Apply, tree: Iterable[Apply]) -> int:
     """Return into how many pieces an elementwise node is split at most."""
-    begins: list[set[tuple[object, ...]]] = [set() for _ in range(reader.outputs[0].ndim)]
+    begins: list[set[object]] = [set() for _ in range(reader.outputs[0].ndim)]
     inside = set(tree)
     for operand in dict.fromkeys(reader.inputs):
         view = operand.owner
@@ -144,7 +146,7 @@ def _pieces(reader: Apply, tree: Iterable[Apply]) -> int:
         while view in inside:
             if isinstance(view.op, Join):
                 axis = view.op.axis
-                begins[axis].update((view, starts[axis], k) for k in range(1, len(view.inputs)))
+                begins[axis].update((end, starts[axis]) for end in _ends(view))
             else:
                 cuts = entries(view.op.spec, view.inputs[1:])  # type: ignore[attr-defined]
                 for axis, cut in enumerate(cuts):
@@ -152,6 +154,12 @@ def _pieces(reader: Apply, tree: Iterable[Apply]) -> int:
                         starts[axis] = (*starts[axis], constant_int(cut.start) or cut.start)
             view = view.inputs[0].owner
     return math.prod(len(found) + 1 for found in begins)
+
+
+def _ends(join: Apply) -> Sequence[Dim]:
+    """Return where the parts of a join but the first one begin."""
+    axis = join.op.axis  # type: ignore[attr-defined]
+    return list(accumulate((dims_of(part)[axis] for part in join.inputs[:-1]), total))
 
 
 def _is_write(node: Apply) -> bool:

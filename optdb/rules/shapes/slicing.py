@@ -22,6 +22,11 @@ from ..facts import Value, constant_int, producer
 WHOLE = slice(None)
 
 
+def number(value: int) -> Variable:
+    """Return a bound of a slice."""
+    return constant(value, "int64")
+
+
 def is_whole(index: Any) -> bool:
     return isinstance(index, slice) and index.start is index.stop is index.step is None
 

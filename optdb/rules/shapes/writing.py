@@ -5,13 +5,13 @@ Most of these rules need positions that are known to be distinct: see `ops/shape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ....graph import Dim, Variable, dims_of, same_shape
 from ....ops.core.tensor import constant
-from ....ops.elementwise.records import add, eq, fill, logical_and, lt, maximum, minimum, neg, sub, switch
+from ....ops.elementwise.records import add, eq, fill, logical_and, lt, neg, sub, switch
 from ....ops.reductions.reduce import Reduce
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes import distinct
@@ -24,8 +24,7 @@ from ...contract import relaxes
 from ...patterns import Users, same_value
 from ...rule import Rule, node_rule
 from ..facts import Node, Value, constant_int, is_integer, number_of, producer
-from . import slicing
-from .covering import COVERED, fits
+from .covering import COVERED
 from .slicing import counts_through, is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -232,124 +231,6 @@ def set_of_read(node: Node) -> Value | None:
     return x if same else None
 
 
-# --- additions one after the other
-
-MOST_ALONE = 4
-"""Most positions at a border that are added to apart from those that several additions share."""
-
-
-def inc_of_inc(node: Node, users: Users) -> Value | None:
-    """Rewrite additions to one part, one after the other, to a write of one sum."""
-    chain = _additions(node, users, same_positions)
-    if len(chain) < 2 or not names_each_once(node):
-        return None
-    x, at = chain[0].inputs[0], positions(node)
-    part = (Subtensor if isinstance(node.op, IncSubtensor) else AdvancedSubtensor)(node.op.spec)(x, *at)
-    return replace(node.op, set=True)(x, add(part, *(write.inputs[1] for write in chain)), *at)
-
-
-def inc_of_neighbours(node: Node, users: Users) -> Value | None:
-    """Rewrite additions to parts that differ in a few positions at the ends of an axis.
-
-    What all parts share is written once, as a sum in the order of the additions.  The positions at the ends follow.
-    """
-    chain = _additions(node, users, are_neighbours)
-    shifts = [shift for write in chain if (shift := _shift(write)) is not None and fits(write, chain[0].inputs[0])]
-    if len(chain) < 2 or len(shifts) < len(chain) or shifts[0] is None:
-        return None
-    axis = shifts[0][0]
-    x, first, last = chain[0].inputs[0], max(s[1] for s in shifts), max(s[2] for s in shifts)
-    index = entries(node.op.spec, positions(node))
-    along = sum(isinstance(place, slice) for place in index[:axis])
-
-    def place(cut: slice) -> list[Any]:
-        return [*index[:axis], cut, *index[axis + 1 :]]
-
-    def value(write: Node, cut: slice) -> Value:
-        return slicing.read(write.inputs[1], [*[slice(None)] * along, cut])
-
-    def written(to: Variable, y: Value, cut: slice, is_set: bool) -> Value:
-        spec, bounds = slicing.spec_of(place(cut))
-        return IncSubtensor(spec, set=is_set)(to, y, *bounds)
-
-    shared = _cut(first, last)
-    pairs = list(zip(chain, shifts, strict=True))
-    parts = [value(write, _cut(first - start, last - stop)) for write, (_, start, stop) in pairs]
-    out = written(x, add(slicing.read(x, place(shared)), *parts), shared, True)
-    length = dim_to_tensor(dims_of(x)[axis])
-    ends = maximum(sub(length, number(last)), number(first))
-    for write, (_, start, stop) in pairs:
-        if start < first:
-            end = minimum(number(first), maximum(sub(length, number(stop)), number(0))) if stop else number(first)
-            out = written(out, value(write, slice(None, number(first - start))), slice(number(start), end), False)
-        if stop < last:
-            here = slice(ends, number(-stop) if stop else None)
-            out = written(out, value(write, slice(sub(ends, number(start)), None)), here, False)
-    return out
-
-
-def _additions(node: Node, users: Users, fit: Callable[[Node, Node], bool]) -> list[Node]:
-    """Return additions to parts of an array, first to last, of which `node` is the last one; none if it is not.
-
-    Nothing reads the arrays between, and any two neighbours fit.
-    """
-    readers = users(node.out)
-    if node.op.set or node.out.dtype == "bool" or (len(readers) == 1 and _continues(*readers[0], node, fit)):
-        return []
-    chain = [node]
-    while True:
-        x = chain[0].inputs[0]
-        write = producer(x, type(node.op))
-        if write is None or len(users(x)) > 1 or write.op.set or not fit(write, node):
-            return chain
-        chain.insert(0, write)
-
-
-def _continues(later: Node | None, place: int, write: Node, fit: Callable[[Node, Node], bool]) -> bool:
-    """Whether the reader of what a write makes, at a place among its inputs, adds to a part that fits."""
-    adds = later is not None and place == 0 and type(later.op) is type(write.op) and not later.op.set
-    return later is not None and adds and fit(write, later)
-
-
-def are_neighbours(a: Node, b: Node) -> bool:
-    """Whether two parts have bounds that are numbers along one axis, and are the same along all others."""
-    mine, other = _shift(a), _shift(b)
-    if mine is None or other is None or mine[0] != other[0]:
-        return False
-    pairs = zip(entries(a.op.spec, positions(a)), entries(b.op.spec, positions(b)), strict=True)
-    return all(axis == mine[0] or _same_place(*pair) for axis, pair in enumerate(pairs))
-
-
-def _same_place(a: Any, b: Any) -> bool:
-    if not (isinstance(a, slice) and isinstance(b, slice)):
-        return not isinstance(a, slice) and not isinstance(b, slice) and bool(same_value(a, b))
-    bounds = ((a.start, b.start), (a.stop, b.stop), (a.step, b.step))
-    return all(p is q or (None not in (p, q) and bool(same_value(p, q))) for p, q in bounds)
-
-
-def _shift(write: Node) -> tuple[int, int, int] | None:
-    """Return the last axis that a write cuts at its ends, and how many positions it leaves out there."""
-    index = entries(write.op.spec, positions(write))
-    for axis in reversed(range(len(index))):
-        place = index[axis]
-        if not isinstance(place, slice) or place.step is not None or is_whole(place):
-            continue
-        start = 0 if place.start is None else constant_int(place.start)
-        stop = 0 if place.stop is None else constant_int(place.stop)
-        few = start is not None and stop is not None and 0 <= start <= MOST_ALONE and -MOST_ALONE <= stop <= 0
-        if few and (place.stop is None or stop):
-            return axis, start, -stop  # type: ignore[return-value,operator]
-    return None
-
-
-def _cut(first: int, last: int) -> slice:
-    return slice(number(first) if first else None, number(-last) if last else None)
-
-
-def number(value: int) -> Variable:
-    return constant(value, "int64")
-
-
 # --- zeros but for some positions
 
 
@@ -454,16 +335,6 @@ WRITING: list[Rule] = [
               contract=relaxes("rounding", "signed zero", "errors"),
               formula="sum(inc_subtensor(zeros[i, j], y), axis=1) -> inc_subtensor(zeros[i], y)"),
 ]  # fmt: skip
-
-JOINED: list[Rule] = [
-    node_rule("local_inc_of_inc_same_indices", WRITES, inc_of_inc, having=WRITES, uses=True, contract=relaxes("errors"),
-              formula="inc_subtensor(inc_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], x[i] + y + z)"),
-    node_rule("local_inc_of_neighbours", IncSubtensor, inc_of_neighbours, having=IncSubtensor, uses=True,
-              contract=relaxes("errors"),
-              formula="inc_subtensor(inc_subtensor(x[1:], y)[:-1], z) -> "
-                      "set_subtensor(x[1:-1], x[1:-1] + y[:-1] + z[1:]), then x[-1:] and x[:1]"),
-]  # fmt: skip
-"""One pass over an array in the place of several."""
 
 UNSAFE: list[Rule] = [
     node_rule("local_add_of_write", add, float_add_of_write, having=WRITES, uses=True,

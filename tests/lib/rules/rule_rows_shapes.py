@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 from rule_rows import A, B, i, j, n, s, x, y
 
 from arignote import ops as T
@@ -240,6 +241,18 @@ WRITING = [
             ),
             T.exp(x)[:-1][:1],
             slice(0, T.minimum(1, maximum(length(x, 0) - 1, 0))),
+        ),
+    ),
+    (
+        "local_sum_of_parts",
+        add_part(add_part(T.zeros_like(x), -x[:-1], slice(1, None)), x[:-1], slice(None, -1)),
+        add(
+            T.switch(
+                put(Alloc()(np.bool_(False), length(x, 0)), np.bool_(True), slice(1, None)),
+                -Join(0)(x[:1], x[:-1]),
+                0.0,
+            ),
+            T.switch(put(Alloc()(np.bool_(False), length(x, 0)), np.bool_(True), slice(None, -1)), x, 0.0),
         ),
     ),
     ("local_set_of_read_same_indices", put(A, A[n], n), A),

@@ -8,7 +8,8 @@ from arignote.ops.networks.pooling import Pool
 from arignote.optdb import MergeOptimizer
 from arignote.optdb.rules.elementwise.logarithms import is_shifted
 from arignote.optdb.rules.quantized.narrow import FORMATS, LAYERS
-from arignote.optdb.rules.shapes.writing import are_neighbours, same_positions
+from arignote.optdb.rules.shapes.gathering import are_neighbours
+from arignote.optdb.rules.shapes.writing import same_positions
 
 FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
 
@@ -220,7 +221,7 @@ NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_bloc
 ROUNDED = {"local_bfloat16_operands", "local_float16_operands"}
 """Rules after which more operands of products and convolutions are rounded to 16 bits."""
 
-JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours"}
+JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours", "local_sum_of_parts"}
 """Rules after which fewer additions to a part of an array follow one another."""
 
 SHIFTED = {"local_log_of_shifted_sum"}
