@@ -49,6 +49,7 @@ def cases(rng: np.random.Generator, rows: int, density: float) -> Iterator[tuple
             ("sum", lambda A: A.sum()),
             ("sum 0", lambda A: A.sum(axis=0)),
             ("sum 1", lambda A: A.sum(axis=1)),
+            ("max", lambda A: A.max()),
             ("max 1", lambda A: A.max(axis=1)),
             (".T", lambda A: A.T),
             ("toarray", lambda A: A.toarray()),

@@ -80,6 +80,7 @@ typedef struct ag_sort_table {
     i32 (*sparse_places)(const struct ag_runtime *rt, const ag_sparse_places *of);
     i32 (*sparse_order)(const struct ag_runtime *rt, const ag_sparse_order *of);
     i32 (*sparse_extremes)(const struct ag_runtime *rt, const ag_sparse_extremes *of);
+    i32 (*sparse_extreme)(const struct ag_runtime *rt, const ag_sparse_extreme *of);
 } ag_sort_table;
 
 typedef struct ag_fourier_table {

@@ -1,4 +1,4 @@
-"""The greatest or least number of each row of a sparse matrix, or of all rows, by one C kernel."""
+"""The greatest or least number of each row of a sparse matrix, or of all elements, by one C kernel each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.checks import describe, require_count, require_index_scalar
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..elementwise import costs
-from .patterns import SparsePlaces, SparseUnion
+from .patterns import SparseOrder, SparsePlaces, SparseUnion
 from .rows import rows_of
 
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -97,6 +97,62 @@ class SparseExtremes(TensorOp):
         zero = (T.maximum if self.which == "max" else T.minimum)(found, T.constant(0, data.dtype))
         found = T.where(ends[1:] - ends[:-1] < columns, zero, found)
         return getattr(T, self.which)(found) if self.whole else found
+
+
+@record(repr=False)
+class SparseExtreme(TensorOp):
+    """`sparse_extreme(data, rows, columns, m, n)`: the greatest or least number of a matrix of m rows and n columns.
+
+    It has elements at these coordinates, in any order; elements of one place are summed.  Another place has a zero.  A
+    NaN stays.
+    """
+
+    which: str  # "max" or "min"
+    name = "sparse_extreme"
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    fallible = True
+    error: ClassVar[type[Exception]] = IndexError
+    operations = costs.sorting
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 5)
+        data, rows, columns, *lengths = inputs
+        got = ", ".join(map(describe, inputs))
+        if data.dtype not in DTYPES or {rows.dtype, columns.dtype} != {"int32"}:
+            raise TypeError(f"{self.name} takes real numbers and int32 positions, got {got}")
+        if {data.ndim, rows.ndim, columns.ndim} != {1}:
+            raise TypeError(f"{self.name} takes three vectors, got {got}")
+        for length, subject in zip(lengths, ("rows", "columns"), strict=True):
+            require_index_scalar(self.name, length, f"the number of {subject}")
+        return (TensorType(data.dtype, ()),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        data, rows, columns, m, n = values
+        if len(data) != len(columns) or len(rows) != len(columns):
+            raise IndexError(self.broken())
+        order, indptr = SparseOrder().evaluate(rows, m)
+        return SparseExtremes(self.which, True).evaluate(data[order], columns[order], indptr, n)
+
+    def broken(self, *_: int) -> str:
+        """The message for positions outside of the matrix."""
+        return SparsePlaces().broken()
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        data, *pattern = node.inputs
+        return [*pull_back_to([data], [self.steps(data, *pattern)], cotangents), *[None] * 4]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[1:], "the pattern of a sparse matrix")
+        data = TensorVariable(node.inputs[0].type)
+        return carried([self.steps(data, *inputs[1:])], {data: inputs[0]})[0]
+
+    def steps(self, data: Any, rows: Any, columns: Any, m: Any, n: Any) -> Any:
+        """Return the result by other ops, which have derivatives and take many examples."""
+        order, indptr = SparseOrder()(rows, m)
+        return SparseExtremes(self.which, True).steps(data[order], columns[order], indptr, n)
 
 
 def identity(dtype: str, which: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.checks import normalize_axis
 from ..core.namespace import T, classes
 from .entries import grouped, minors_of
-from .extremes import SparseExtremes
+from .extremes import SparseExtreme, SparseExtremes
 from .rows import SparseEntries, SparseRows
 from .sparse_matrix import SparseMatrix
 
@@ -46,16 +46,19 @@ def extremum(x: SparseMatrix, axis: int | None, which: str) -> Any:
 
     Raises TypeError for complex numbers; a call raises ValueError if there is no element.
     """
-    kept = (1 if x.format == "csc" else 0) if axis is None else 1 - normalize_axis(axis, 2, which)
     if np.dtype(x.dtype).kind == "c":
         raise TypeError(f"{which}: {x!r} has complex numbers, which have no order here; use abs(A).{which}() or A.real")
-    wanted = ("csr", "csc")[kept]
-    rows = x if x.format == wanted else grouped(x, wanted)
     some = classes.Check("zero-size array to a reduction without an initial value", "ValueError")
+    data = T.cast(x.data, "int64") if x.dtype == "bool" else x.data
+    if axis is None and x.format == "coo":
+        m, n = (some(length, T.gt(T.minimum(*x.lengths), 0)) for length in x.lengths)
+        return T.cast(SparseExtreme(which)(data, *x.parts[1:3], m, n), x.dtype)
+    kept = (1 if x.format == "csc" else 0) if axis is None else 1 - normalize_axis(axis, 2, which)
+    wanted, found = ("csr", "csc")[kept], x.with_data(data)
+    rows = found if x.format == wanted else grouped(found, wanted)
     lengths = T.minimum(*x.lengths) if axis is None else minors_of(rows)
     columns = some(minors_of(rows), T.gt(lengths, 0))
-    data = T.cast(rows.data, "int64") if x.dtype == "bool" else rows.data
-    return T.cast(SparseExtremes(which, axis is None)(data, *rows.parts[1:3], columns), x.dtype)
+    return T.cast(SparseExtremes(which, axis is None)(*rows.parts[:3], columns), x.dtype)
 
 
 def diagonal(x: SparseMatrix, k: int) -> Any:

@@ -114,6 +114,7 @@ ZOO = [
     T.SparseEntries()(V, NARROW, NARROW, X, K), *T.SparsePattern()(*4 * [NARROW], K),
     *T.SparseUnion()(*4 * [NARROW], K), T.SparsePlaces()(*4 * [NARROW], K), *T.SparseOrder()(NARROW, K),
     T.SparseValues()(V, NARROW, NARROW, V, *4 * [NARROW], K), T.SparseExtremes("max")(V, NARROW, NARROW, K),
+    T.SparseExtreme("max")(V, NARROW, NARROW, K, K),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(SparseColumns(3, 5, 4))(F[None], F, *2 * [T.cast(V, "int32")]),

@@ -1,32 +1,47 @@
 /* Extremes of rows of sparse matrices of one dtype.  Included once for each: ELEMENT, SUM (of integers its sums wrap), IS_NAN,
    NAMED. */
 
-/* Return the greatest or least of numbers, the first NaN if there is one. */
-INLINE ELEMENT NAMED(extreme)(const ELEMENT *data, i64 count, const i32 greatest)
+/* Return the greatest or least of numbers, of which so many take turns, the first NaN if there is one. */
+INLINE ELEMENT NAMED(extreme_in_turns)(const ELEMENT *data, i64 count, const i32 greatest, const i64 turns)
 {
-    ELEMENT best[EXTREMES];
-    i32 is_wrong[EXTREMES] = {0};
-    for (i64 j = 0; j < EXTREMES; j++) best[j] = data[0];
+    ELEMENT best[EXTREMES_MOST], wrong[EXTREMES_MOST]; /* wrong: a NaN, or 0 */
+    for (i64 j = 0; j < turns; j++) {
+        best[j] = data[0];
+        wrong[j] = 0;
+    }
     i64 k = 0;
-    for (; k + EXTREMES <= count; k += EXTREMES)
-        for (i64 j = 0; j < EXTREMES; j++) {
+    for (; k + turns <= count; k += turns)
+#pragma GCC unroll 1 /* or `best` stays in memory */
+        for (i64 j = 0; j < turns; j++) {
             const ELEMENT v = data[k + j];
             best[j] = (greatest ? v > best[j] : v < best[j]) ? v : best[j];
-            is_wrong[j] |= IS_NAN(v);
+            wrong[j] = IS_NAN(v) ? v : wrong[j];
         }
     for (; k < count; k++) {
         const ELEMENT v = data[k];
         best[0] = (greatest ? v > best[0] : v < best[0]) ? v : best[0];
-        is_wrong[0] |= IS_NAN(v);
+        wrong[0] = IS_NAN(v) ? v : wrong[0];
     }
-    i32 wrong = 0;
-    for (i64 j = 0; j < EXTREMES; j++) {
+    i32 is_wrong = 0;
+    for (i64 j = 0; j < turns; j++) {
         best[0] = (greatest ? best[j] > best[0] : best[j] < best[0]) ? best[j] : best[0];
-        wrong |= is_wrong[j];
+        is_wrong |= IS_NAN(wrong[j]);
     }
-    for (k = 0; wrong; k++)
+    for (k = 0; is_wrong; k++)
         if (IS_NAN(data[k])) return data[k];
     return best[0];
+}
+
+static __attribute__((noinline)) ELEMENT NAMED(extreme_of_many)(const ELEMENT *data, i64 count, const i32 greatest)
+{
+    if (greatest) return NAMED(extreme_in_turns)(data, count, 1, EXTREMES_MOST);
+    return NAMED(extreme_in_turns)(data, count, 0, EXTREMES_MOST);
+}
+
+INLINE ELEMENT NAMED(extreme)(const ELEMENT *data, i64 count, const i32 greatest)
+{
+    if (count >= EXTREMES_MANY) return NAMED(extreme_of_many)(data, count, greatest);
+    return NAMED(extreme_in_turns)(data, count, greatest, EXTREMES);
 }
 
 /* Sum the elements of equal places in front of `sums`; return how many places there are.  `places` has one number a

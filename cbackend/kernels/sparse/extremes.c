@@ -5,8 +5,9 @@
 #include "patterns.c"
 
 enum {
-    EXTREMES = 8,            /* that are kept side by side, for their instructions overlap */
-    EXTREMES_CHECK = 1 << 16 /* columns that are compared at once */
+    EXTREMES = 8,           /* that are kept side by side, for their instructions overlap */
+    EXTREMES_MOST = 16,     /* where there are many numbers */
+    EXTREMES_MANY = 1 << 10 /* numbers that are many */
 };
 
 typedef struct extremes_call {
@@ -14,20 +15,33 @@ typedef struct extremes_call {
     i64 is_sorted; /* rows have their columns in order, each once */
 } extremes_call;
 
-/* Whether all rows have their columns in order, each once: as many are not after the one before as begin a row. */
-static i64 rows_ascend(const i32 *columns, const i32 *indptr, i64 rows)
+/* Whether all elements are in rows that have their columns in order, each once, and in bounds: as many are not after the
+   one before as begin a row.  Rows lie one after the other. */
+static i64 rows_ascend(const ag_sparse_extremes *of)
 {
-    i64 wrong = 0;
-    for (i64 first = indptr[0] + 1, end = indptr[rows], until; first < end; first = until) {
-        until = least(first + EXTREMES_CHECK, end);
-        i32 found = 0;
-        for (i64 e = first; e < until; e++) found += columns[e - 1] >= columns[e];
-        wrong += found;
+    const i32 *const columns = of->indices, *const indptr = of->indptr;
+    if (indptr[0] != 0 || indptr[of->m] != of->elements) return 0;
+    i32 wrong = 0;
+    for (i64 e = 1; e < of->elements; e++) wrong += columns[e - 1] >= columns[e];
+    i32 last = -1, least_column = 0, greatest_column = 0;
+    for (i64 i = 0; i < of->m; i++) {
+        const i64 from = indptr[i], end = indptr[i + 1];
+        if (from == end) continue;
+        const i32 column = columns[from];
+        wrong -= last >= column;
+        last = columns[end - 1];
+        least_column = column < least_column ? column : least_column;
+        greatest_column = last > greatest_column ? last : greatest_column;
     }
-    for (i64 i = 0; i < rows; i++) {
-        const i64 from = indptr[i];
-        if (from > indptr[0] && from < indptr[i + 1]) wrong -= columns[from - 1] >= columns[from];
-    }
+    return !wrong && least_column == 0 && (greatest_column < of->n || !of->elements);
+}
+
+/* Whether elements are in order of one position, then of the other, each place once. */
+static i64 places_ascend(const i32 *majors, const i32 *minors, i64 count)
+{
+    i32 wrong = 0;
+    for (i64 e = 1; e < count; e++)
+        wrong |= (majors[e - 1] > majors[e]) | ((majors[e - 1] == majors[e]) & (minors[e - 1] >= minors[e]));
     return !wrong;
 }
 
@@ -107,25 +121,29 @@ static void (*const some_extremes[])(void *, i64) = {
     [AG_F64] = some_extremes_f64,
 };
 
-/* Write the extreme of all rows.  Return 0 or MEMORY. */
+/* Write the extreme of numbers of a matrix of so many places, each of which has one number at most. */
+static i32 extreme_of(const ag_runtime *rt, const ag_sparse_extremes *of, const void *data, i64 count, i64 places)
+{
+    const i32 ends[2] = {0, (i32)count};
+    extremes_call call = {*of, 1};
+    call.of.m = 1, call.of.n = places, call.of.data = data, call.of.indptr = ends;
+    return by_rows(rt, &call, 1, 1, some_extremes[of->kind]);
+}
+
+/* Write the extreme of all places.  Return 0 or MEMORY. */
 static i32 extreme_of_all(const ag_runtime *rt, const extremes_call *call)
 {
     const ag_sparse_extremes *of = &call->of;
-    i32 ends[2] = {of->indptr[0], of->indptr[of->m]};
-    extremes_call all = *call;
-    all.of.m = 1, all.of.n = of->n > (KEY64_MOST >> 1) / of->m ? KEY64_MOST : of->m * of->n, all.of.indptr = ends;
-    all.is_sorted = 1;
-    void *rows = 0;
-    i32 failed = 0;
-    if (!call->is_sorted) {
-        rows = rt->alloc(of->m * kind_bytes[of->kind]);
-        if (!rows) return OUTCOME_MEMORY;
-        extremes_call each = *call;
-        each.of.y = rows;
-        failed = by_rows(rt, &each, of->m, of->elements, some_extremes[of->kind]);
-        all.of.data = rows, all.of.n = of->m, ends[0] = 0, ends[1] = (i32)of->m;
+    if (call->is_sorted) {
+        const i64 places = of->n > (KEY64_MOST >> 1) / of->m ? KEY64_MOST : of->m * of->n;
+        return extreme_of(rt, of, of->data, of->elements, places);
     }
-    if (!failed) failed = by_rows(rt, &all, 1, 1, some_extremes[of->kind]);
+    void *const rows = rt->alloc(of->m * kind_bytes[of->kind]);
+    if (!rows) return OUTCOME_MEMORY;
+    extremes_call each = *call;
+    each.of.y = rows;
+    i32 failed = by_rows(rt, &each, of->m, of->elements, some_extremes[of->kind]);
+    if (!failed) failed = extreme_of(rt, of, rows, of->m, of->m);
     rt->release(rows);
     return failed;
 }
@@ -133,8 +151,60 @@ static i32 extreme_of_all(const ag_runtime *rt, const extremes_call *call)
 /* Return 0, PROMISED or MEMORY. */
 static i32 sparse_extremes(const ag_runtime *rt, const ag_sparse_extremes *of)
 {
-    if (!matrix_fits(of->indices, of->indptr, of->m, of->elements, of->n)) return OUTCOME_PROMISED;
-    const extremes_call call = {*of, of->m > 0 && rows_ascend(of->indices, of->indptr, of->m)};
+    if (!rows_fit(of->indptr, of->m, of->elements)) return OUTCOME_PROMISED;
+    const extremes_call call = {*of, of->m > 0 && rows_ascend(of)};
+    if (!call.is_sorted && !positions_fit(of->indices, of->elements, of->n)) return OUTCOME_PROMISED;
     if (of->whole) return of->m > 0 ? extreme_of_all(rt, &call) : OUTCOME_PROMISED;
     return by_rows(rt, &call, of->m, of->elements, some_extremes[of->kind]);
+}
+
+#define ORDER_AS(type) \
+    for (i64 e = 0; e < count; e++) ((type *)to)[e] = ((const type *)from)[order[e]]
+
+/* Write numbers in an order. */
+static void in_order(i64 bytes, const void *from, const i64 *order, i64 count, void *to)
+{
+    if (bytes == 1) ORDER_AS(u8);
+    else if (bytes == 2) ORDER_AS(u16);
+    else if (bytes == 4) ORDER_AS(u32);
+    else ORDER_AS(u64);
+}
+
+/* The extreme of coordinates, which are grouped by rows unless each place has one element.
+   Return 0, PROMISED or MEMORY. */
+static i32 sparse_extreme(const ag_runtime *rt, const ag_sparse_extreme *of)
+{
+    const i64 count = of->elements, bytes = kind_bytes[of->kind];
+    const i64 fits = positions_fit(of->rows, count, of->m) && positions_fit(of->columns, count, of->n);
+    if (!fits || of->m <= 0 || of->n <= 0 || count > KEY32_MOST) return OUTCOME_PROMISED;
+    extremes_call call = {{.kind = of->kind,
+                           .greatest = of->greatest,
+                           .whole = 1,
+                           .m = of->m,
+                           .n = of->n,
+                           .elements = count,
+                           .data = of->data,
+                           .y = of->y},
+                          1};
+    if (places_ascend(of->rows, of->columns, count) || places_ascend(of->columns, of->rows, count))
+        return extreme_of_all(rt, &call);
+    i64 *const order = rt->alloc(count * (i64)sizeof(i64));
+    i32 *const columns = rt->alloc(count * (i64)sizeof(i32)), *const indptr = rt->alloc((of->m + 1) * (i64)sizeof(i32));
+    void *const data = rt->alloc(count * bytes);
+    i32 failed = OUTCOME_MEMORY;
+    if (order && columns && indptr && data) {
+        const ag_sparse_order by_row = {
+            .elements = count, .n = of->m, .rows = of->rows, .order = order, .indptr = indptr};
+        failed = sparse_order(rt, &by_row);
+        in_order(bytes, of->data, order, count, data);
+        in_order(sizeof(i32), of->columns, order, count, columns);
+        call.of.data = data, call.of.indices = columns, call.of.indptr = indptr;
+        call.is_sorted = rows_ascend(&call.of);
+        if (!failed) failed = extreme_of_all(rt, &call);
+    }
+    rt->release(order);
+    rt->release(columns);
+    rt->release(indptr);
+    rt->release(data);
+    return failed;
 }

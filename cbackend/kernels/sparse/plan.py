@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply
-from ....ops.sparse.extremes import SparseExtremes
+from ....ops.sparse.extremes import SparseExtreme, SparseExtremes
 from ....ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
 from ....ops.sparse.rows import SparseAcross, SparseEntries, SparseRows
 from ....ops.sparse.values import SparseValues
@@ -17,6 +17,7 @@ from .. import kind_of
 from .spec import (
     SPARSE_ACROSS,
     SPARSE_ENTRIES,
+    SPARSE_EXTREME,
     SPARSE_EXTREMES,
     SPARSE_ORDER,
     SPARSE_PATTERN,
@@ -128,6 +129,19 @@ def plan_sparse_extremes(p: Planner, node: Apply) -> None:
     )  # fmt: skip
 
 
+def plan_sparse_extreme(p: Planner, node: Apply) -> None:
+    op = node.op
+    assert isinstance(op, SparseExtreme)
+    data, rows, columns = (p.packed(p.arrays[v]) for v in node.inputs[:3])
+    for positions in (rows, columns):
+        p.guard("equal", data.lengths[0], positions.lengths[0], failure=Outcome.PROMISED)
+    p.run(
+        SPARSE_EXTREME, kind=kind_of(data), greatest=int(op.which == "max"), m=p.read(node.inputs[3]),
+        n=p.read(node.inputs[4]), elements=data.lengths[0], data=data, rows=rows, columns=columns,
+        y=p.result(node.out, ()),
+    )  # fmt: skip
+
+
 def plan_sparse_values(p: Planner, node: Apply) -> None:
     data, first, starts, other, second, ends, indices, indptr = (p.packed(p.arrays[v]) for v in node.inputs[:8])
     m, k, places = _two(p, (first, starts, second, ends))
@@ -148,5 +162,6 @@ PLANNERS = {
     SparsePlaces: plan_sparse_places,
     SparseOrder: plan_sparse_order,
     SparseExtremes: plan_sparse_extremes,
+    SparseExtreme: plan_sparse_extreme,
     SparseValues: plan_sparse_values,
 }

@@ -8,6 +8,7 @@
 enum {
     SPARSE_TASK = 1 << 15,  /* multiplications of a task */
     SPARSE_CHECK = 1 << 11, /* elements whose positions are checked before they are read */
+    SPARSE_RANGES = 4,      /* of elements in order, whose sums do not wait for each other */
     SPARSE_COLUMNS = 32,    /* columns of a sum in registers */
     ACROSS_COLUMNS = 64     /* columns that a task adds to at least: threads share no cache line */
 };
@@ -193,30 +194,43 @@ INLINE void add_entries(const T *data, const i32 *rows, const i32 *columns, i64 
     for (; k < count; k++) y[rows[k]] += data[k] * x[columns[k]];
 }
 
-/* The same for runs of one row, whose sum stays in a register. */
-INLINE void add_runs(const T *data, const i32 *rows, const i32 *columns, i64 count, const T *x, T *y)
-{
-    i32 row = rows[0];
-    T sum = y[row];
-    for (i64 k = 0; k < count; k++) {
-        if (rows[k] != row) {
-            y[row] = sum;
-            row = rows[k];
-            sum = y[row];
-        }
-        sum += data[k] * x[columns[k]];
-        KEEP_SCALAR();
-    }
-    y[row] = sum;
-}
-
-/* Whether rows stand in runs of about four elements or more, by the first ones. */
+/* Whether rows stand in order, in runs of about four elements or more, by the first ones. */
 INLINE i64 in_runs(const i32 *rows, i64 count)
 {
     const i64 looked_at = at_most(count, 128);
-    i32 same = 0;
+    i32 wrong = 0, same = 0;
     for (i64 k = 1; k < looked_at; k++) same += rows[k - 1] == rows[k];
-    return 4 * (i64)same > 3 * looked_at;
+    if (4 * (i64)same <= 3 * looked_at) return 0;
+    for (i64 k = 1; k < count; k++) wrong |= rows[k - 1] > rows[k];
+    return !wrong;
+}
+
+/* The same for rows in order, in runs: four ranges that share no row take turns, so one does not wait for another's sums. */
+INLINE void add_ranges(const T *data, const i32 *rows, const i32 *columns, i64 count, const T *x, T *y)
+{
+    i64 begins[SPARSE_RANGES + 1] = {0}, all = count;
+    for (i64 r = 1; r <= SPARSE_RANGES; r++) {
+        i64 k = at_least(begins[r - 1], r * count / SPARSE_RANGES);
+        while (k > 0 && k < count && rows[k - 1] == rows[k]) k++;
+        begins[r] = k;
+        all = at_most(all, k - begins[r - 1]);
+    }
+    const i64 a = begins[1], b = begins[2], c = begins[3];
+    for (i64 k = 0; k < all; k++) {
+        const T first = data[k] * x[columns[k]], second = data[a + k] * x[columns[a + k]];
+        KEEP_SCALAR();
+        const T third = data[b + k] * x[columns[b + k]], last = data[c + k] * x[columns[c + k]];
+        KEEP_SCALAR();
+        y[rows[k]] += first;
+        y[rows[a + k]] += second;
+        y[rows[b + k]] += third;
+        y[rows[c + k]] += last;
+        KEEP_SCALAR();
+    }
+    for (i64 r = 0; r < SPARSE_RANGES; r++) {
+        const i64 first = begins[r] + all;
+        add_entries(data + first, rows + first, columns + first, begins[r + 1] - first, x, y);
+    }
 }
 
 static void multiply_some_entries(void *context, i64 index)
@@ -233,7 +247,8 @@ static void multiply_some_entries(void *context, i64 index)
     for (i64 e = 0, until; e < elements && fits; e = until) {
         until = at_most(e + SPARSE_CHECK, elements);
         fits = positions_fit(rows + e, until - e, of->m) && positions_fit(columns + e, until - e, of->k);
-        if (fits && n == 1 && in_runs(rows + e, until - e)) add_runs(data + e, rows + e, columns + e, until - e, x, y);
+        if (fits && n == 1 && in_runs(rows + e, until - e))
+            add_ranges(data + e, rows + e, columns + e, until - e, x, y);
         else if (fits && n == 1) add_entries(data + e, rows + e, columns + e, until - e, x, y);
         else if (fits)
             for (i64 k = e; k < until; k++) add_columns(data[k], x + columns[k] * n, count, y + rows[k] * n);

@@ -115,6 +115,19 @@ typedef struct ag_sparse_extremes {
     void *y;
 } ag_sparse_extremes;
 
+/* y = the greatest or least number of a matrix, zeros that are not stored too; elements of one place are summed. */
+typedef struct ag_sparse_extreme {
+    i32 kind;           /* the dtype of data: AG_U8 and so on */
+    i32 greatest;
+    i64 m;              /* rows */
+    i64 n;              /* columns */
+    i64 elements;       /* numbers of data */
+    const void *data;
+    const i32 *rows;
+    const i32 *columns;
+    void *y;
+} ag_sparse_extreme;
+
 /* values = the elements of x @ y at the places of a pattern. */
 typedef struct ag_sparse_values {
     i64 m;                /* rows of x */

@@ -105,6 +105,16 @@ SPARSE_EXTREMES = KernelSpec(
     ),
     SORTS, "sparse_extremes", fails=("PROMISED", "MEMORY"),
 )  # fmt: skip
+SPARSE_EXTREME = KernelSpec(
+    "sparse_extreme",
+    "y = the greatest or least number of a matrix, zeros that are not stored too; elements of one place are summed.",
+    (
+        flag("kind", "the dtype of data: AG_U8 and so on"), flag("greatest"), length("m", "rows"),
+        length("n", "columns"), length("elements", "numbers of data"), array("data", READ),
+        array("rows", READ, c="i32"), array("columns", READ, c="i32"), array("y", WRITE),
+    ),
+    SORTS, "sparse_extreme", fails=("PROMISED", "MEMORY"),
+)  # fmt: skip
 SPARSE_VALUES = KernelSpec(
     "sparse_values",
     "values = the elements of x @ y at the places of a pattern.",
@@ -119,5 +129,5 @@ SPARSE_VALUES = KernelSpec(
 
 SPECS = (
     SPARSE_ROWS, SPARSE_ACROSS, SPARSE_ENTRIES, SPARSE_PATTERN, SPARSE_UNION, SPARSE_PLACES, SPARSE_ORDER,
-    SPARSE_EXTREMES, SPARSE_VALUES,
+    SPARSE_EXTREMES, SPARSE_EXTREME, SPARSE_VALUES,
 )  # fmt: skip

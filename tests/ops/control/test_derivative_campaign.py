@@ -22,6 +22,7 @@ FITTED = [
     T.SparseEntries()(V, INDICES, INDICES, X, K + 1),
     T.SparseValues()(V, INDICES, ROWS, V, *2 * [INDICES, ROWS], K + 1),
     T.SparseExtremes("max")(V, INDICES, ROWS, K + 1), T.SparseExtremes("min", True)(V, INDICES, ROWS, K + 1),
+    T.SparseExtreme("max")(V, INDICES, INDICES, K + 1, K + 1),
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y[K:], K),
 ]  # fmt: skip
 """Ops whose operands in the zoo do not fit each other, with operands that do."""

@@ -15,7 +15,7 @@ from arignote.graph.facets import classes_of
 from arignote.ops.control.batching import NoBatch
 from arignote.ops.core.interpret import evaluate
 from arignote.ops.core.tensor import TensorOp
-from arignote.ops.sparse.extremes import SparseExtremes
+from arignote.ops.sparse.extremes import SparseExtreme, SparseExtremes
 from arignote.ops.sparse.rows import SparseRows
 from arignote.ops.sparse.values import SparseValues
 
@@ -103,6 +103,7 @@ CASES = {
                     [(F, (3,)), (F, (3, 2))]),
     "sparse values": (lambda d, e: SparseValues()(d, *PLACES, e, *PLACES, *PLACES, 3), [(F, (3,)), (F, (3,))]),
     "sparse extremes": (lambda d: SparseExtremes("max")(d, *PLACES, 3), [(F, (3,))]),
+    "sparse extreme": (lambda d: SparseExtreme("min")(d, np.int32([1, 0, 1]), np.int32([2, 0, 2]), 2, 3), [(F, (3,))]),
     "weighted gather": (lambda x, w: T.WeightedGather()(x, np.int32([[[2, -1, 0]] * 2]), w),
                         [(F, (1, 2, 3)), (F, (1, 2, 3))]),
     "dot of vectors": (T.dot, [(F, (4,)), (F, (4,))]),

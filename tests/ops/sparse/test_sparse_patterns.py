@@ -7,7 +7,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.sparse.extremes import DTYPES, SparseExtremes
+from arignote.ops.sparse.extremes import DTYPES, SparseExtreme, SparseExtremes
 from arignote.ops.sparse.patterns import SparseOrder, SparsePattern, SparsePlaces, SparseUnion
 from arignote.ops.sparse.rows import SparseEntries
 from arignote.ops.sparse.values import SparseValues, summed_pairs
@@ -95,6 +95,49 @@ def test_extremes_of_rows_are_those_of_numpy_for_any_number_of_threads(dtype, re
             np.testing.assert_array_equal(a, c)
             np.testing.assert_array_equal(b, c)
             assert a.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["any", "rows", "columns"])
+def test_the_extreme_of_coordinates_is_that_of_numpy(dtype, order):
+    rng = np.random.default_rng(9)
+    d, (rows, columns) = T.vector("d", dtype=dtype), PLACES[:2]
+    m = T.lscalar("m")
+    outputs = [SparseExtreme(which)(d, rows, columns, m, N) for which in ("max", "min")]
+    sizes = ((1, 1), 1), ((1, 1), 3), ((3, 5), 0), ((3, 5), 14), ((3, 5), 15), ((40, 50), 1999), ((9, 7), 99)
+    for size, count in sizes:
+        room = size[0] * size[1]
+        places = rng.permutation(room)[:count] if count <= room else rng.integers(0, room, count)
+        first, second = np.divmod(np.sort(places) if order == "rows" else places, size[1])
+        if order == "columns":
+            by = np.lexsort((first, second))
+            first, second = first[by], second[by]
+        low, high = {0: (0, 9), 1: (-9, 9), 2: (1, 9)}[rng.integers(3)]
+        data = rng.integers(max(low, 0) if np.dtype(dtype).kind == "u" else low, high, count).astype(dtype)
+        for spoilt in (False, True)[: 1 + (np.dtype(dtype).kind == "f" and count > 0)]:
+            if spoilt:
+                data[count // 2] = np.nan
+            values = data, first.astype("int32"), second.astype("int32"), size[0], size[1]
+            one, two, wanted = both([d, rows, columns, m, N], outputs, values)
+            dense = np.zeros(size, dtype)
+            np.add.at(dense, (first, second), data)
+            for a, b, c, e in zip(one, two, wanted, (dense.max(), dense.min()), strict=True):
+                np.testing.assert_array_equal([a, b, c], [e] * 3)
+                assert a.dtype == dtype
+
+
+def test_positions_of_an_extreme_out_of_bounds_raise():
+    d, (rows, columns), m = T.vector("d"), PLACES[:2], T.lscalar("m")
+    for mode in ("FAST_RUN", "NUMPY"):
+        f = ag.function([d, rows, columns, m, N], SparseExtreme("max")(d, rows, columns, m, N), mode=mode)
+        assert f([1.0, 2.0], np.int32([0, 0]), np.int32([1, 1]), 1, 2) == 3
+        for wrong, other in (([0, 3], [0, 1]), ([-1, 0], [0, 1]), ([0, 1], [0, 2]), ([0, 1], [-1, 0]), ([0], [0, 1])):
+            with pytest.raises(IndexError, match="out of bounds"):
+                f([1.0, 2.0], np.int32(wrong), np.int32(other), 3, 2)
+    with pytest.raises(TypeError, match="takes real numbers"):
+        SparseExtreme("max")(T.cast(d, "complex128"), rows, columns, m, N)
+    with pytest.raises(TypeError, match="takes three vectors"):
+        SparseExtreme("max")(T.matrix(), rows, columns, m, N)
 
 
 def test_positions_of_extremes_out_of_bounds_raise():

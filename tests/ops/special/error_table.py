@@ -5,7 +5,8 @@
 
 The points are those of `test_special_campaign.py` with a fixed seed, exact values are balls of Arb (`pip install
 python-flint`; exact_balls.py), and mpmath computes every 500th of them again.  The unit is that of the value, or of the
-envelope where a function oscillates (the campaign's sizes).
+envelope where a function oscillates (the campaign's sizes).  shape_table.py searches for values out of range and for
+steps in the wrong direction.
 """
 
 import argparse

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ending import assert_ends
+from shape_table import BACK, SHAPES, examined
 
 import arignote as ag
 from arignote import ops as T
@@ -274,6 +275,13 @@ def errors(name, count, seed):
 def test_every_function_is_in_the_campaign():
     counted = {"poisson_quantile", "binomial_quantile", "hypergeometric_draw", "zipf_quantile"}  # whole numbers
     assert set(SPECIAL) - set(CASES) == counted
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_functions_stay_in_range_and_rise_or_fall(name, dtype):
+    back, point, outside = examined(name, 20, dtype)
+    assert back <= BACK and not outside, (back, point, outside)
 
 
 @pytest.mark.parametrize("name", CASES)
