@@ -61,6 +61,7 @@ from .elementwise import (
     canonizer,
     casts,
     constants,
+    fractions,
     integers,
     inverses,
     logarithms,
@@ -120,7 +121,7 @@ CANONICAL = (
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, logarithms.LOGARITHMS, stability.LOGISTIC,
-    logarithms.RATIOS, stability.ERROR_FUNCTION, stability.TAILS, stability.NORMAL, inverses.INVERSES,
+    logarithms.RATIOS, fractions.SHARES, stability.ERROR_FUNCTION, stability.TAILS, stability.NORMAL, inverses.INVERSES,
     solving.SOLVING, factoring.FACTORING,
 )  # fmt: skip
 SPECIAL = (

@@ -96,6 +96,37 @@ VECTORS = {
     ),
     "Gumbel density": (lambda z: T.log(T.exp(-(z / 100 + T.exp(-z / 100)))), lambda z: (np.exp(-z / 100) - 1) / 100),
     "Laplace density": (lambda z: T.log(0.5 * T.exp(-abs(z))), lambda z: -np.sign(z)),
+    "reciprocal": (lambda z: 1 / T.exp(z / 1.2), lambda z: -np.exp(-z / 1.2) / 1.2),
+    "hyperbolic secant": (
+        lambda z: 1 / T.cosh(z),
+        lambda z: -np.tanh(z) * 2 * np.exp(-abs(z)) / (1 + np.exp(-2 * abs(z))),
+    ),
+    "square of a secant": (
+        lambda z: 3 / T.cosh(z) ** 2,
+        lambda z: -24 * np.tanh(z) * logistic(2 * z) * logistic(-2 * z),
+    ),
+    "hyperbolic cosecant": (
+        lambda z: 1 / T.sinh(z),
+        lambda z: 2 * np.exp(-abs(z)) / np.expm1(-2 * abs(z)) / np.tanh(abs(z)),
+    ),
+    "cotangent": (lambda z: T.cosh(z) / T.sinh(z), lambda z: -4 * np.exp(-2 * abs(z)) / np.expm1(-2 * abs(z)) ** 2),
+    "Fermi": (lambda z: 1 / (T.exp((z - 1) / 2) + 1), lambda z: -0.5 * logistic(z / 2 - 0.5) * logistic(0.5 - z / 2)),
+    "square of a share": (lambda z: 1 / (1 + T.exp(z)) ** 2, lambda z: -2 * logistic(z) * logistic(-z) ** 2),
+    "Hill": (
+        lambda z: T.exp(3 * z) / (2.5 + T.exp(3 * z)),
+        lambda z: 3 * logistic(3 * z - np.log(2.5)) * logistic(np.log(2.5) - 3 * z),
+    ),
+    "growth": (
+        lambda z: 5 / (1 + T.exp(-z)) ** 0.5,
+        lambda z: 2.5 * np.exp(-0.5 * np.logaddexp(0, -z)) * logistic(-z),
+    ),
+    "Gompertz": (lambda z: T.exp(-T.exp(z)), lambda z: -np.exp(np.minimum(z, 50) - np.exp(np.minimum(z, 50)))),
+    "Bose": (
+        lambda z: z / (T.exp(z) - 1),
+        lambda z: (
+            (np.expm1(-abs(z)) * np.where(z > 0, -np.exp(-abs(z)), 1) - z * np.exp(-abs(z))) / np.expm1(-abs(z)) ** 2
+        ),
+    ),
     "inverse of softplus": (lambda z: T.log(T.exp(abs(z)) - 1), lambda z: -np.sign(z) / np.expm1(-np.abs(z))),
 }
 

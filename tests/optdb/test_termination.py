@@ -35,6 +35,8 @@ def test_what_falls(name):
             assert by.stacked(after) < by.stacked(before)
         elif name in by.SHIFTED:
             assert by.unshifted(after) < by.unshifted(before)
+        elif name in by.MULTIPLIED:
+            assert by.exponentials(after) < by.exponentials(before)
         elif name not in by.GUARDED:
             assert by.size(after) < by.size(before), f"{RULES[name]}: {by.size(before)} became {by.size(after)}"
         rest = normalized(before, [RULES[name]])

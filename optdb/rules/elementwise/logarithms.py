@@ -96,10 +96,10 @@ def has_tame_logarithm(v: Variable) -> bool:
     terms, minus = terms_of(v) if found is None else ([found[0].inputs[0]], [])
     if minus or (found is None and len(terms) < 2):
         return False
-    return any(map(_has_exponential, terms)) and all(_is_positive(t) or _has_exponential(t) for t in terms)
+    return any(map(_has_exponential, terms)) and all(is_positive(t) or _has_exponential(t) for t in terms)
 
 
-def _is_positive(v: Variable) -> bool:
+def is_positive(v: Variable) -> bool:
     """Whether `v` is a constant of finite positive numbers."""
     return isinstance(v, Constant) and v.data.size > 0 and bool(np.all(np.isfinite(v.data) & (v.data > 0)))
 
@@ -123,7 +123,7 @@ def exponent_of(v: Variable) -> Value | None:
     """Return a of v = exp(a), if all factors of `v` are known to be positive, and one is an exponential."""
     product = Product.of(v)
     factors = (*product.above, *product.below)
-    if product.negative or not all(_is_positive(f) or has_tame_logarithm(f) for f in factors):
+    if product.negative or not all(is_positive(f) or has_tame_logarithm(f) for f in factors):
         return None
     if not any(producer(f, exp) is not None for f in product.above):
         return None
@@ -151,7 +151,7 @@ def log_of_product(node: Node) -> Value | None:
     tame = set(filter(has_tame_logarithm, factors))
     if not tame:
         return None
-    known = tame.union(filter(_is_positive, factors))
+    known = tame.union(filter(is_positive, factors))
     sides: list[list[Value]] = []
     for side in (product.above, product.below):
         terms = [_logarithm(f) for f in side if f in known and not _is_one(f)]
@@ -191,8 +191,8 @@ def log_of_sum_of_terms(node: Node) -> Value | None:
     plus, minus = terms_of(node.inputs[0])
     if minus or len(plus) < 2 or not is_float(node.out) or any(t.dtype != node.out.dtype for t in plus):
         return None
-    constants = [t for t in plus if _is_positive(t)]
-    powers = [t for t in plus if not _is_positive(t)]
+    constants = [t for t in plus if is_positive(t)]
+    powers = [t for t in plus if not is_positive(t)]
     if len(constants) > 1 or not powers or not all(map(_has_exponential, powers)):
         return None
     exponents: list[Value] = [exponent_of(t) for t in powers]

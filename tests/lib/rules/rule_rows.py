@@ -342,6 +342,18 @@ STABLE = [
         ),
     ),
     ("local_grad_log_erfc_neg", y * _bell / T.erfc(x), y * _gauss),
+    # shares of factors that overflow together
+    ("local_sinh_by_cosh", y * T.sinh(x) / T.cosh(x) ** 3, y * T.tanh(x) / square(T.cosh(x))),
+    ("local_cosh_by_sinh", y * T.cosh(x) / T.sinh(x), y / T.tanh(x)),
+    ("local_exp_by_expm1", y * T.exp(x) / T.expm1(x), -(y / T.expm1(-x))),
+    ("local_expm1_by_exp", y * T.expm1(x) / T.exp(x), -(y * T.expm1(-x))),
+    ("local_exp_by_powers", y * (_e := T.exp(x)) / _e**3, y / square(T.exp(x))),
+    ("local_cosh_by_powers", y * (_e := T.cosh(x)) / _e**3, y / square(T.cosh(x))),
+    ("local_exp_by_sum", y * (_e := T.exp(x)) / (2 + _e), y * T.sigmoid(x + np.log(0.5))),
+    ("local_exp_by_sum", y * (_e := T.exp(x)) / square(1 + 4 * _e),
+     y * T.sigmoid(x + np.log(4.0)) / ((1 + 4 * T.exp(x)) * 4.0)),
+    ("local_one_exp", y * T.exp(x) / T.exp(square(z)), y * T.exp(x - square(z))),
+    ("local_one_exp", T.exp(x) * T.exp(-square(z)), T.exp(x - square(z))),
     # inverses
     ("local_log_of_exp", T.log(T.exp(x)), x),
     ("local_log2_of_exp2", T.log2(T.exp2(x)), x),

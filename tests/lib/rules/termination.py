@@ -71,6 +71,12 @@ def unshifted(graph):
     return sum(node.op.name == "exp" and not is_shifted(node.inputs[0]) for node in merged(graph).order)
 
 
+def exponentials(graph):
+    """How many operands of nodes are exponentials."""
+    operands = [i.owner for node in merged(graph).order for i in node.inputs]
+    return sum(node is not None and node.op.name == "exp" for node in operands)
+
+
 def below(graph, name):
     """How many nodes of other ops lie between the nodes of the op and the inputs, all added up."""
     under = {}
@@ -226,6 +232,9 @@ JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours", "local_sum
 
 SHIFTED = {"local_log_of_shifted_sum"}
 """Rules after which fewer exponentials are of arguments that are not shifted by a value."""
+
+MULTIPLIED = {"local_exp_by_sum", "local_one_exp"}
+"""Rules after which fewer operands are exponentials."""
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
