@@ -1,5 +1,6 @@
 /* Extremes of rows of sparse matrices of one dtype.  Included once for each: ELEMENT, SUM (of integers its sums wrap), IS_NAN,
    NAMED. */
+#include "extremes_u8.h"
 
 /* Return the greatest or least of numbers, of which so many take turns, the first NaN if there is one. */
 INLINE ELEMENT NAMED(extreme_in_turns)(const ELEMENT *data, i64 count, const i32 greatest, const i64 turns)

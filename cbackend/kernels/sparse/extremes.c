@@ -1,64 +1,7 @@
 /* Greatest or least elements of the rows of sparse matrices, zeros that are not stored too.  Elements of one place are
    summed first.  A row is one thread's, so threads change nothing. */
 #pragma once
-#include "../sorting/rows.c"
-#include "patterns.c"
-
-enum {
-    EXTREMES = 8,           /* that are kept side by side, for their instructions overlap */
-    EXTREMES_MOST = 16,     /* where there are many numbers */
-    EXTREMES_MANY = 1 << 10 /* numbers that are many */
-};
-
-typedef struct extremes_call {
-    ag_sparse_extremes of;
-    i64 is_sorted; /* rows have their columns in order, each once */
-} extremes_call;
-
-/* Whether all elements are in rows that have their columns in order, each once, and in bounds: as many are not after the
-   one before as begin a row.  Rows lie one after the other. */
-static i64 rows_ascend(const ag_sparse_extremes *of)
-{
-    const i32 *const columns = of->indices, *const indptr = of->indptr;
-    if (indptr[0] != 0 || indptr[of->m] != of->elements) return 0;
-    i32 wrong = 0;
-    for (i64 e = 1; e < of->elements; e++) wrong += columns[e - 1] >= columns[e];
-    i32 last = -1, least_column = 0, greatest_column = 0;
-    for (i64 i = 0; i < of->m; i++) {
-        const i64 from = indptr[i], end = indptr[i + 1];
-        if (from == end) continue;
-        const i32 column = columns[from];
-        wrong -= last >= column;
-        last = columns[end - 1];
-        least_column = column < least_column ? column : least_column;
-        greatest_column = last > greatest_column ? last : greatest_column;
-    }
-    return !wrong && least_column == 0 && (greatest_column < of->n || !of->elements);
-}
-
-/* Whether elements are in order of one position, then of the other, each place once. */
-static i64 places_ascend(const i32 *majors, const i32 *minors, i64 count)
-{
-    i32 wrong = 0;
-    for (i64 e = 1; e < count; e++)
-        wrong |= (majors[e - 1] > majors[e]) | ((majors[e - 1] == majors[e]) & (minors[e - 1] >= minors[e]));
-    return !wrong;
-}
-
-/* Return a number for each of n columns, which are 0, and room for as many elements behind them; NULL: no memory. */
-static i64 *new_places(rows_work *work, i64 n, i64 bytes)
-{
-    i64 *const places = work->rt->alloc(n * ((i64)sizeof(i64) + bytes));
-    if (places) memset(places, 0, (size_t)n * sizeof(i64));
-    else work->failed = OUTCOME_MEMORY;
-    return places;
-}
-
-#define ELEMENT u8
-#define SUM u64
-#define IS_NAN(v) ((void)(v), 0)
-#define NAMED(x) x##_u8
-#include "extreme_rows.c"
+#include "extreme_rows.c" /* of u8 */
 
 #define ELEMENT i8
 #define SUM u64
