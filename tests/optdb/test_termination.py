@@ -13,7 +13,7 @@ GONE, INWARDS, OUTWARDS = (
 
 
 @pytest.mark.parametrize("name", ON_NUMBERS)
-def test_what_falls(name):
+def test_each_firing_lowers_the_measure_of_the_rule(name):
     for example in EXAMPLES[name]:
         before = graph_of(example)
         after = rewritten(before, RULES[name])
