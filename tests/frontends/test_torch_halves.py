@@ -85,9 +85,9 @@ def near(found: Any, want: Any) -> None:
 def test_modules_of_bfloat16_run_whole() -> None:
     net, x = network(), torch.randn(6, 24).bfloat16()
     with torch.no_grad():
-        want = net(x)
+        want, others = net(x), graphs()
         near(compiled(net)(x), want)
-        assert [g.remarks for g in graphs()] == [()]
+        assert [g.remarks for g in graphs() if g not in others] == [()]
         torch._dynamo.reset()
         near(torch.compile(net, backend=arignote, options={"freeze": True})(x), want)
         model = ag.from_torch(net, (x,))

@@ -15,7 +15,7 @@ typedef struct little_products {
 
 #if !COMPLEX
 
-/* What follows in the unit is compiled like tiles, too: with the passes that these leave out attention takes 1.1 times as
+/* The rest of the unit is compiled like tiles, too: with the passes that these leave out attention takes 1.1 times as
    long (gcc 12, float32 and float64, AVX-512). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", \

@@ -234,7 +234,7 @@ def _level_and_exponential(v: Variable) -> tuple[Variable, Variable, Variable] |
 
 ROUNDING = stabilizes | relaxes("rounding")
 WITHIN = (exp, add, mul, true_div, neg, reciprocal, square, pow)
-"""What computes an operand of a product with exponentials."""
+"""Ops that compute an operand of a product with exponentials."""
 
 SHARES: list[Rule] = [
     *(node_rule(name, (mul, true_div), share, needs=(share.above, share.below), contract=ROUNDING, formula=formula)
