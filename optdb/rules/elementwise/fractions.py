@@ -51,6 +51,8 @@ class Fraction:
 
     powers: dict[Variable, float]
     rest: Product
+    cancelled: tuple[Variable, ...] = ()
+    """Factors whose powers stand both above and below as the product is written."""
 
     @classmethod
     def of(cls, v: Variable) -> Fraction | None:
@@ -59,16 +61,21 @@ class Fraction:
             return None
         product, powers = Product.of(v), dict[Variable, float]()
         rest: list[list[Variable]] = []
+        cancelled: list[Variable] = []
         for factors, sign in ((product.above, 1), (product.below, -1)):
+            others = set(powers)
             rest.append([])
             for factor in factors:
                 base, exponent = _base_of(factor)
-                if _is_power(base, exponent):
-                    powers[base] = powers.get(base, 0) + sign * exponent
-                else:
+                if not _is_power(base, exponent):
                     rest[-1].append(factor)
+                    continue
+                powers[base] = powers.get(base, 0) + sign * exponent
+                cancelled += [base] if base in others else []
         above, below = map(tuple, rest)
-        return cls(powers, Product(above, below, product.negative, v.dtype)) if all(powers.values()) else None
+        if not all(powers.values()):
+            return None
+        return cls(powers, Product(above, below, product.negative, v.dtype), tuple(cancelled))
 
     def exchanged(self, above: Variable, below: Variable, share: Variable, sign: int = 1) -> tuple[Fraction, int]:
         """Return the product with share**sign in the place of above / below, and how often both are factors."""
@@ -155,11 +162,8 @@ def one_side(kind: Elementwise) -> Callable[[Node], Value | None]:
     """Return the rewrite that cancels powers of kind(x), which is never 0, but one: it is NaN where x is."""
 
     def rewrite(node: Node) -> Value | None:
-        product, found = Product.of(node.out), Fraction.of(node.out)
-        above, below = ({_base_of(f)[0] for f in side} for side in (product.above, product.below))
-        if found is None or not any(b in above and b in below and made_by(b, kind) for b in found.powers):
-            return None
-        return found.build()
+        found = Fraction.of(node.out)
+        return found.build() if found is not None and any(made_by(b, kind) for b in found.cancelled) else None
 
     return rewrite
 

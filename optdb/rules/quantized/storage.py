@@ -31,6 +31,7 @@ from ....targets.costs import ITEMS
 from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
+from ..facts import is_number
 from ..fusion.as_one import profiled
 
 FORMATS = ("float16", "bfloat16")
@@ -137,15 +138,11 @@ def _scaled_sum(product: Variable, *others: Variable) -> Variable:
         return _times(others[0], product) if others else product
     z, alpha, beta = others
     scaled = _times(alpha, product)
-    return scaled if _is(beta, 0) else add(_times(beta, z), scaled)
+    return scaled if is_number(beta, 0) else add(_times(beta, z), scaled)
 
 
 def _times(factor: Variable, x: Variable) -> Variable:
-    return x if _is(factor, 1) else mul(DimShuffle(("x",) * x.ndim)(factor), x)
-
-
-def _is(v: Variable, number: int) -> bool:
-    return isinstance(v, Constant) and bool(v.data == number)
+    return x if is_number(factor, 1) else mul(DimShuffle(("x",) * x.ndim)(factor), x)
 
 
 def _narrowed(data: np.ndarray, format: str) -> Constant | None:

@@ -237,7 +237,7 @@ class _Moved:
 
     def _mask_along(self, axis: int) -> Variable:
         first, last = self._window[axis]
-        spec, bounds = slicing.spec_of([slice(number(first) if first else None, number(-last) if last else None)])
+        spec, bounds = slicing.spec_of([_cut(first, last)])
         none = Alloc()(constant(False, "bool"), self._lengths[axis])
         along = IncSubtensor(spec, set=True)(none, constant(True, "bool"), *bounds)
         order = tuple(0 if k == axis else "x" for k in range(self.whole.ndim))
