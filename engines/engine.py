@@ -144,7 +144,9 @@ class Around(Engine):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
+        self.name: str = engine.name
+        self.unwanted = engine.unwanted
+        self.stage: str = engine.stage
         self.hosts_refused: bool = engine.hosts_refused
         self.falls_back: bool = engine.falls_back
 

@@ -120,7 +120,8 @@ class Unsplittable(TypeError):
 
     def __init__(self, what: str, line: str = "", fix: str = "") -> None:
         super().__init__(f"{what}{fix}{line}")
-        self.what, self.line = what, line
+        self.what: str = what
+        self.line: str = line
 
     def with_fix(self, arguments: Sequence[str]) -> Unsplittable:
         """Return the error with the arguments to rechunk."""

@@ -45,7 +45,7 @@ class Built:
                 self.forms.append(symbolic_flat(argument, given))
                 self.values += [tensor_of(v, f"{what}: argument {k}") for v in given]
         self.leaves: list[Variable] = [TensorVariable(v.type, name=v.name) for v in self.values]
-        self.static = tuple(arguments[k] for k in static)
+        self.static: tuple[Any, ...] = tuple(arguments[k] for k in static)
         with comparing() as trace:
             trace.inside([(leaf, v, 0) for leaf, v in zip(self.leaves, self.values, strict=True)])
             found = function(*with_static(nested(self.forms, self.leaves), self.static, static))

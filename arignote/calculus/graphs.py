@@ -44,7 +44,8 @@ class OpFromGraph:
         several = isinstance(outputs, (list, tuple))
         self.outputs: list[Variable] = [tensor_of(o, f"{self.name}: output {k}")
                                         for k, o in enumerate(outputs if several else [outputs])]  # fmt: skip
-        self.inline, self.lop_overrides = inline, lop_overrides
+        self.inline: bool | None = inline
+        self.lop_overrides: Any = lop_overrides
         for k, v in enumerate(self.inputs):
             if not isinstance(v, Variable) or v.owner is not None or hasattr(v, "data"):
                 raise TypeError(f"{self.name}: input {k} is {shown(v)}; expected a variable that nothing computes")

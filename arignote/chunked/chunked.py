@@ -111,7 +111,9 @@ class OnDask:
 
     def __init__(self, source: Function, arity: int, threads: int, gather: bool) -> None:
         require_dask("on_dask")
-        self.source, self.arity, self.gather = source, arity, gather
+        self.source: Function = source
+        self.arity: int = arity
+        self.gather: bool = gather
         self._settings = source.compilation.options(threads=threads, profile=False)
         known = source.unoptimized_graph
         containers = source.compilation.signature.containers

@@ -61,7 +61,7 @@ class Call:
         self.plan, self.values, self.bounds, self.arity, self.facts = plan, values, bounds, arity, facts
         self._token = tokenize(token, list(values.values()), bounds, arity)
         self._spans: dict[Any, Bounds] = {}
-        self.whole = [self._started()]
+        self.whole: list[_Layer] = [self._started()]
         """Layers of one task: `start`, and the last task of each later whole value."""
         self.blocks: dict[int, _Layer] = {}
         for stage, part in enumerate(plan.program.parts.blocks):

@@ -94,7 +94,9 @@ class Program:
     """
 
     def __init__(self, name: str, parts: Parts) -> None:
-        self.name, self.numpy, self.backends = name, np.__version__, parts.backends
+        self.name: str = name
+        self.numpy = np.__version__
+        self.backends: tuple[str, ...] = parts.backends
         self.__dict__["parts"] = parts
 
     @cached_property

@@ -35,7 +35,10 @@ class Value:
     __slots__ = ("index", "leaf", "name", "node", "readers", "stand_in", "type", "variables")
 
     def __init__(self, type: TensorType, leaf: Variable | None = None, node: Node | None = None, index: int = 0):
-        self.type, self.leaf, self.node, self.index = type, leaf, node, index
+        self.type: TensorType = type
+        self.leaf: Variable | None = leaf
+        self.node: Node | None = node
+        self.index: int = index
         self.readers: dict[tuple[Node | None, int], None] = {}
         self.variables: list[Variable] = []
         self.stand_in: Value | None = None
@@ -48,8 +51,10 @@ class Node:
     __slots__ = ("inputs", "op", "origin", "outputs")
 
     def __init__(self, op: Op, inputs: list[Value], types: Sequence[TensorType], origin: Origin) -> None:
-        self.op, self.inputs, self.origin = op, inputs, origin
-        self.outputs = [Value(t, None, self, k) for k, t in enumerate(types)]
+        self.op: Op = op
+        self.inputs: list[Value] = inputs
+        self.origin: Origin = origin
+        self.outputs: list[Value] = [Value(t, None, self, k) for k, t in enumerate(types)]
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -76,10 +81,10 @@ class Replay:
     """The graph after the first `position` rewrites of a journal; `forward` plays the next."""
 
     def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement], watch: Watch | None = None) -> None:
-        self.journal = tuple(journal)
+        self.journal: tuple[Replacement, ...] = tuple(journal)
         self._watch = watch
         """Called with each entry and the values that it exchanges, before they are."""
-        self.position = 0
+        self.position: int = 0
         self._inputs, self._updates = graph.inputs, graph.updates
         self._names = Names()
         self._of: dict[Variable, Value] = {}

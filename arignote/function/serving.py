@@ -303,7 +303,7 @@ class Batched:
 
     def __init__(self, source: Function, max_batch: int, max_delay: float, max_waiting: int) -> None:
         self.source = source
-        self.many = _of_many(source)
+        self.many: Function = _of_many(source)
         self._queue = _Queue(source, self.many, max_batch, max_delay, max_waiting)
         self._close = weakref.finalize(self, self._queue.close)  # at the end of the program at the latest
 

@@ -47,7 +47,8 @@ class Observer:
     """
 
     def __init__(self) -> None:
-        self.low, self.high = 0.0, 0.0
+        self.low: float = 0.0
+        self.high: float = 0.0
         """The range, with 0, which must be exact."""
         self.counts = np.zeros(BINS, np.int64)
 

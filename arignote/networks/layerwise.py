@@ -56,8 +56,10 @@ class Layerwise:
     def __init__(
         self, who: str, graph: FunctionGraph, calls: Sequence[tuple[Any, ...]], options: dict[str, Any]
     ) -> None:
-        self.who, self.graph, self.calls = who, graph, calls
-        self.options = {k: v for k, v in options.items() if k in ("threads", "target", "mode")}
+        self.who: str = who
+        self.graph: FunctionGraph = graph
+        self.calls: Sequence[tuple[Any, ...]] = calls
+        self.options: dict[str, Any] = {k: v for k, v in options.items() if k in ("threads", "target", "mode")}
         self._simulation: Function | None = None
 
     @cached_property

@@ -77,7 +77,7 @@ class Pruning:
 
     def __init__(self, groups: Sequence[Group], form: Structure, due: Callable[[int], float]) -> None:
         self._groups, self._form, self._due = groups, form, due
-        self.steps = 0
+        self.steps: int = 0
         """Steps made so far."""
         self.masks: dict[SharedVariable, SharedVariable] = {}
         for group in groups:

@@ -40,7 +40,9 @@ class Layers(Sequence[LayerRow]):
     def __init__(
         self, rows: Sequence[LayerRow], error: float, build: Callable[[int, bool], tuple[Any, Sequence[np.ndarray]]]
     ) -> None:
-        self._rows, self.error, self._build = list(rows), error, build
+        self._rows = list(rows)
+        self.error: float = error
+        self._build = build
         self.times: dict[int, tuple[float, float]] = {}
         """Number of a layer -> seconds in float32 and in 8 bits, after `measure`."""
 

@@ -52,7 +52,7 @@ class Clock:
     """The time of this process that is left for the proofs of one rule, and the answers of the solver so far."""
 
     def __init__(self, seconds: float) -> None:
-        self.end = time.process_time() + seconds
+        self.end: float = time.process_time() + seconds
         self.answers: dict[tuple[str, ...], str] = {}
 
     @property

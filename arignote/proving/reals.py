@@ -36,7 +36,7 @@ class Reals(Theory):
 
     def __init__(self, choices: Sequence[bool] = ()) -> None:
         super().__init__()
-        self.choices = list(choices)
+        self.choices: list[bool] = list(choices)
         self.taken: list[bool] = []
         self.open: list[bool] = []
         """Whether the other side of each choice is possible."""

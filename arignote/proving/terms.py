@@ -33,9 +33,9 @@ class Term:
     __array_ufunc__ = None
 
     def __init__(self, theory: Any, dtype: str, value: Any) -> None:
-        self.theory = theory
-        self.dtype = dtype
-        self.value = value
+        self.theory: Any = theory
+        self.dtype: str = dtype
+        self.value: Any = value
 
     def _with(self, name: str, other: Any, swapped: bool = False) -> Any:
         if not isinstance(other, Term):

@@ -114,7 +114,7 @@ class Arguments:
         self.leaves: list[Any] = []
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
-        self.symbolic = False
+        self.symbolic: bool = False
 
     def read_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
         """Return the structure of the arguments of a call."""

@@ -32,8 +32,10 @@ class Saved:
     """The state of a trace before a statement, to go back to."""
 
     def __init__(self, trace: Trace, values: tuple[Any, ...], seen: tuple[Any, ...]) -> None:
-        self.trace, self.values = trace, values
-        self.stored, self.guards = dict(trace.stored), dict(trace.guards)
+        self.trace: Trace = trace
+        self.values: tuple[Any, ...] = values
+        self.stored: dict[Variable, Any] = dict(trace.stored)
+        self.guards: dict[str, None] = dict(trace.guards)
         self.held, self.frozen, self.open = dict(trace.held), dict(trace.frozen), list(trace.open)
         self.checks: int = len(trace.checks)
         self.watched: int = len(trace.watched)

@@ -137,7 +137,9 @@ class _State:
     __slots__ = ("known", "number", "objects", "original", "written")
 
     def __init__(self, objects: Objects, number: int, original: Any) -> None:
-        self.objects, self.number, self.original = objects, number, original
+        self.objects: Objects = objects
+        self.number: int = number
+        self.original: Any = original
         self.known: dict[str, Any] = {}
         self.written: dict[str, Any] = {}
 

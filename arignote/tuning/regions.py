@@ -112,10 +112,12 @@ class RegionRun:
     row: np.ndarray | None = None
 
     def __init__(self, op: Region, executable: Any, name: str) -> None:
-        self._graph, self.engine, self._name = op.graph, op.engine, name
+        self._graph = op.graph
+        self.engine: str = op.engine
+        self._name = name
         self._compute = executable.run if isinstance(executable, CheckedExecutable) else executable
         self._types = [(o.type.numpy, o.type.shape) for o in op.graph.outputs]
-        self.copies = Copies()
+        self.copies: Copies = Copies()
 
     def __call__(self, *arrays: np.ndarray) -> Sequence[np.ndarray]:
         start = time.perf_counter()

@@ -48,7 +48,7 @@ class Search:
     ) -> None:  # fmt: skip
         """`known`: trials of other kernels that the model learns from.  `first`: schedules to measure before others."""
         self.trials: list[Trial] = []
-        self.failed = 0
+        self.failed: int = 0
         self.notes: list[str] = []
         self._alone, self._watch, self._model = alone, watch, model
         self._known, self._rng = list(known), random.Random(f"{alone.kernel} {seed}")

@@ -69,7 +69,7 @@ class Executable:
         self.compile_seconds = compile_seconds
         """Seconds of planning, printing, compiling and loading."""
         self._general: tuple[Callable[[], FunctionGraph], Callable[[FunctionGraph], Any]] | None = None
-        self.broken = 0
+        self.broken: int = 0
         """Calls that broke the assumptions of the graph."""
 
     def fall_back(self, general: Callable[[], FunctionGraph], compile: Callable[[FunctionGraph], Any]) -> None:

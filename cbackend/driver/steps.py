@@ -40,7 +40,7 @@ class StepText:
         self.buffers: dict[prog.Buffer, int] = {buffer: n for n, buffer in enumerate(program.slots)}
         self.helpers: dict[str, None] = {}
         """The helpers of the driver that a line calls."""
-        self.defined = ""
+        self.defined: str = ""
         """The length that a line computes, or the vector of lengths that it fills, if it does nothing else."""
         self.used: set[str] = set()
         """The locals that a line reads."""

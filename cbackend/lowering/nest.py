@@ -94,7 +94,8 @@ class Nest(Scalars):
         self.order: tuple[int, ...] = tuple(order)
         self.operands = operands
         self.at: list[list[ir.Statement]] = [[] for _ in range(len(self.order) + 1)]
-        self.fallible = self._refuses_powers = False
+        self.fallible: bool = False
+        self._refuses_powers = False
         self._names = names
         self._depth: dict[str, int] = {}
         self._known: dict[ir.Expr, ir.Local] = {}

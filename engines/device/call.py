@@ -69,13 +69,13 @@ class Call:
         self.traffic: Traffic = traffic
         self.memory: Memory = device.memory
         self.recorder: Recorder | None = None
-        self.small = device.small
+        self.small: int = device.small
         """Picoseconds of work up to which the host runs a node itself."""
         self.rows: Any = None
         """Profile rows of the steps, or None."""
         self.body_rows: Any = None
         """Those of the body of the loop that runs next, or None."""
-        self.launches = 0
+        self.launches: int = 0
         self._is_hosted = False
         self._flag: Any = None
 

@@ -81,15 +81,16 @@ class DeviceExecutable(CheckedExecutable):
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
         start = time.perf_counter()
         super().__init__(engine, made_lazy(graph), request, self._run)
-        self._device, self.traffic = on, Traffic()
+        self._device = on
+        self.traffic: Traffic = Traffic()
         self._updated = {o for _, o in self.graph.updates}
-        self.schedule = schedule_of(self.graph, on)
+        self.schedule: Schedule = schedule_of(self.graph, on)
         self._call_own = threading.local()
         self._replays: dict[Any, Any] = {}
         self._launching: set[Any] = set()
         """Kinds of arguments for which the device runs all nodes, even small ones."""
         self._stays = [self._is_kept(k, o) for k, o in enumerate(self.graph.outputs)]
-        self.placements = tuple(self.schedule.placements())
+        self.placements: tuple[Placement, ...] = tuple(self.schedule.placements())
         most = current().limits.devices.host_operations
         self._is_long = on.shares and sum(map(_operations, self.placements)) > most
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]

@@ -105,10 +105,11 @@ class PartsKernel:
             if v.dtype.startswith("complex") or v.dtype == "float16":
                 raise TypeError(f"kernels on devices have no {v.dtype}")
         whole = lower(node, aliases)
-        self.kernel = replace(whole, body=near_first(in_lanes(whole.body)))
+        self.kernel: Kernel = replace(whole, body=near_first(in_lanes(whole.body)))
         require_known(self.kernel.body)
         item = parts_item(self.kernel, device.dialect)
-        self.text, self.name = item_source(item), self.kernel.name
+        self.text: str = item_source(item)
+        self.name: str = self.kernel.name
         self._passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]
         self._start = device.item_kernel(item, self.text)
         self._combine: dict[int, PartsKernel] = {}
@@ -215,11 +216,12 @@ class ItemsKernel:
         if found.reduced:
             raise TypeError("groups of work items reduce")
         self._items = replace(found, kernel=with_numbers(found.kernel, node))
-        self.kernel = self._items.kernel
+        self.kernel: Kernel = self._items.kernel
         self._device = device
         self._starts: dict[bool, Any] = {}
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
-        self.text, self.name = source(self._items, self._device.dialect), self.kernel.name
+        self.text: str = source(self._items, self._device.dialect)
+        self.name: str = self.kernel.name
         self._start(True)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:

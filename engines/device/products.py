@@ -70,12 +70,12 @@ class ProductKernel:
         if dtype not in DTYPES:
             raise TypeError(f"products on devices have no {dtype}")
         self._layout: Callable[[Any, Shapes, Shapes], Layout | None] = made
-        self.numbers = range(2, len(node.inputs))
+        self.numbers: range = range(2, len(node.inputs))
         self._op, self._device, self._dtype = node.op, device, np.dtype(dtype)
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
         self.name: str = f"product_{dtype}"
         if device.shares:
-            self.text = texts.packed_source(dtype, device.dialect)
+            self.text: str = texts.packed_source(dtype, device.dialect)
             self._pack, self._start = (
                 device.item_kernel(item, self.text) for item in texts.packed_items(dtype, device.dialect)
             )

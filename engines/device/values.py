@@ -46,7 +46,8 @@ class Values:
 
     def __init__(self, call: Call, schedule: Schedule, is_body: bool = False) -> None:
         """`is_body`: these are the values of a step of a loop."""
-        self.call, self.schedule = call, schedule
+        self.call: Call = call
+        self.schedule: Schedule = schedule
         self.numbers: dict[str, int] = dict(schedule.fixed)
         """The integers of the program."""
         self.places: dict[Memory, Any] = {}

@@ -45,7 +45,8 @@ class VectorProductKernel:
         self._has_matrix = node.inputs[self._matrix].ndim == 2
         self._kernels: dict[bool, Any] = {}
         first = self._kernel(device.in_parts or not self._has_matrix or self._matrix == 0)
-        self.text, self.name = first.text, first.name
+        self.text: Any = first.text
+        self.name: Any = first.name
 
     def _kernel(self, along_rows: bool) -> Any:
         """Return the kernel: sum(matrix * vector, axis=1), or sum(matrix * vector[:, None], axis=0)."""

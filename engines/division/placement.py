@@ -18,7 +18,9 @@ class Placement:
 
     def __init__(self, named: Sequence[str], host: str, threads: int | None) -> None:
         names = tuple(named) or tuple(dict.fromkeys((host, *registry.ready())))
-        self.engines, self.host, self.threads = names, host, threads
+        self.engines: tuple[str, ...] = names
+        self.host: str = host
+        self.threads: int | None = threads
         self._engines: dict[str, Engine] = {name: registry.engine(name) for name in (*names, host)}
         self._times = EngineTimes(threads)
 

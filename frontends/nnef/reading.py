@@ -42,7 +42,9 @@ class NnefModel:
         parameters: Mapping[str, Variable],
     ) -> None:  # fmt: skip
         self.name = name
-        self.inputs, self.outputs, self.parameters = dict(inputs), dict(outputs), dict(parameters)
+        self.inputs: dict[str, Variable] = dict(inputs)
+        self.outputs: dict[str, Variable] = dict(outputs)
+        self.parameters: dict[str, Variable] = dict(parameters)
 
     @property
     def graph(self) -> FunctionGraph:

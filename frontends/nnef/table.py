@@ -25,7 +25,9 @@ class Node:
     """One operation: `op`, `output` (the name of its first result) and its attributes by name."""
 
     def __init__(self, op: str, output: str, attributes: Mapping[str, Any]) -> None:
-        self.op, self.output, self.attributes = op, output, attributes
+        self.op: str = op
+        self.output: str = output
+        self.attributes: Mapping[str, Any] = attributes
 
     def __getitem__(self, name: str) -> Any:
         return self.attributes[name]

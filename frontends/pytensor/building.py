@@ -34,7 +34,9 @@ class Conversion:
     """
 
     def __init__(self, strict: bool = False, rewriter: Any = None, own: frozenset[type] = frozenset()) -> None:
-        self.strict, self.rewriter, self.own = strict, rewriter, own
+        self.strict: bool = strict
+        self.rewriter: Any = rewriter
+        self.own: frozenset[type] = own
         self.remarks: list[str] = []
         self.raises: dict[str, type[BaseException]] = {}
         self._rewritten: dict[Any, Any] = {}

@@ -129,10 +129,11 @@ class change_flags(ContextDecorator):  # noqa: N801  # Theano's name
     """A block, or a decorated function, in which flags have other values."""
 
     def __init__(self, *given: Any, **flags: Any) -> None:
-        self.flags = {k.replace("__", "."): v for part in (*given, flags) for k, v in part.items()}
+        every = {**dict(pair for part in given for pair in part.items()), **flags}
+        self.flags: dict[str, Any] = {name.replace("__", "."): value for name, value in every.items()}
 
     def __enter__(self) -> None:
-        self.before = dict(config._values)
+        self.before: dict[Any, Any] = dict(config._values)
         for name, value in self.flags.items():
             _assign(name, value)
 

@@ -26,7 +26,10 @@ class Arguments:
     """
 
     def __init__(self, owner: str, form: Any, names: Sequence[str], leaves: Sequence[str | Fixed]) -> None:
-        self.owner, self.form, self.names, self.leaves = owner, form, list(names), list(leaves)
+        self.owner: str = owner
+        self.form: Any = form
+        self.names: list[str] = list(names)
+        self.leaves: list[str | Fixed] = list(leaves)
         self.positional, self.named = ([], []) if form is None else _names(form, self.names)
 
     def arrays(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], bool]:

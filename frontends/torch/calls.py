@@ -52,9 +52,11 @@ class Held:
     """A tensor argument whose memory a shared variable reads."""
 
     def __init__(self, place: int, container: Container, mutated: bool) -> None:
-        self.place, self.container, self.mutated = place, container, mutated
+        self.place: int = place
+        self.container: Container = container
+        self.mutated: bool = mutated
         self.home: np.ndarray = container.value
-        self.pointer = -1
+        self.pointer: int = -1
 
     def take(self, value: torch.Tensor) -> None:
         """Let the shared variable read this tensor from now on."""
@@ -283,7 +285,8 @@ class Expanded:
     """A result that is a tensor whose elements repeat along some axes; our value has one of them."""
 
     def __init__(self, axes: Sequence[int], shape: Sequence[int]) -> None:
-        self.axes, self.shape = axes, shape
+        self.axes: Sequence[int] = axes
+        self.shape: Sequence[int] = shape
 
     def made(self, values: Any, args: Any) -> Any:
         return torch.from_numpy(np.asarray(next(values))).expand(self.shape)

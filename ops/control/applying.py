@@ -98,7 +98,7 @@ class vectorize:  # noqa: N801  (NumPy's name)
         if signature is not None and not re.fullmatch(_SIGNATURE, signature):
             raise ValueError(f"vectorize: not a valid gufunc signature: {signature}; expected such as '(m,n),(n)->(m)'")
         self.pyfunc, self.otypes, self.signature = pyfunc, otypes, signature
-        self.excluded = frozenset(excluded or ())
+        self.excluded: frozenset[int | str] = frozenset(excluded or ())
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
         self.__name__ = getattr(pyfunc, "__name__", "vectorize")
 

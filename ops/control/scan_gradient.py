@@ -51,10 +51,13 @@ class Backward:
         parts: Mapping[int, Any] = MappingProxyType({}), kept: Mapping[int, int] = MappingProxyType({}),
         products: Mapping[Variable, int] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        self.parts, self.kept, self.products = parts, kept, products
+        self.parts: Mapping[int, Any] = parts
+        self.kept: Mapping[int, int] = kept
+        self.products: Mapping[Variable, int] = products
         self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
         self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
-        self.forward, self.outputs = forward, node.outputs
+        self.forward: Apply = forward
+        self.outputs: tuple[Variable, ...] = node.outputs
         n, self.sequences, self.firsts, others = self.op.parts(forward)  # type: ignore[attr-defined]
         self.others = list(others)
         self.totals: tuple[Variable | None, ...] = tuple(totals)

@@ -283,7 +283,8 @@ class UnfitState(TypeError):
 
     def __init__(self, old: Variable, new: Variable) -> None:
         super().__init__(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
-        self.old, self.new = old, new
+        self.old: Variable = old
+        self.new: Variable = new
 
 
 def fitted_body(

@@ -85,7 +85,8 @@ class Print:
     """
 
     def __init__(self, message: str = "", attrs: Sequence[str] = ("__str__",), global_fn: Any = None) -> None:
-        self.message, self.attrs = message, tuple(attrs)
+        self.message: str = message
+        self.attrs: tuple[str, ...] = tuple(attrs)
         self.global_fn: Callable[..., object] = global_fn or _show_attributes
 
     def __call__(self, x: TensorLike) -> TensorVariable:

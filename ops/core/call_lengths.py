@@ -27,7 +27,9 @@ class Length:
     __slots__ = ("_make", "_made", "known", "trace")
 
     def __init__(self, trace: Trace, known: Known, make: Callable[[], Variable]) -> None:
-        self.trace, self.known, self._make = trace, known, make
+        self.trace: Trace = trace
+        self.known: Known = known
+        self._make = make
         self._made: Variable | None = None
 
     @property  # type: ignore[misc]

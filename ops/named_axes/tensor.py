@@ -196,7 +196,7 @@ class NamedTensor:
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"{self!r} is symbolic, and its axes have names; use x.apply(function), or x.variable")
 
-    __hash__ = object.__hash__
+    __hash__: Callable[..., int] = object.__hash__  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self!r} is symbolic and has no truth value; use x.apply(T.where, a, b)")

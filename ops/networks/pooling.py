@@ -351,15 +351,18 @@ class Window:
         if x.ndim != axes + 2 or x.type.kind not in "iuf":
             form = f"real numbers of rank {axes + 2}, (images, channels, {', '.join(POSITIONS[axes])})"
             raise TypeError(f"{name}: x must be {form}, got {describe(x)}")
-        self.x, self.name = x, name
-        self.kernel = numbers_an_axis(kernel, axes, name, "kernel")
-        self.stride = self.kernel if stride is None else numbers_an_axis(stride, axes, name, "stride")
-        self.dilation = numbers_an_axis(dilation, axes, name, "dilation")
-        self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
-        self.around = padding_around(name, padding, lengths_of(x)[2:], self.kernel, self.stride, self.dilation)
+        self.x: Any = x
+        self.name: str = name
+        self.kernel: Numbers = numbers_an_axis(kernel, axes, name, "kernel")
+        self.stride: Numbers = self.kernel if stride is None else numbers_an_axis(stride, axes, name, "stride")
+        self.dilation: Numbers = numbers_an_axis(dilation, axes, name, "dilation")
+        self.extents: tuple[int, ...] = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
+        self.around: list[tuple[Any, Any]] = padding_around(
+            name, padding, lengths_of(x)[2:], self.kernel, self.stride, self.dilation
+        )
         """Padding before and after each axis, as given: ints, or scalars."""
         self._require_small_padding(padding)
-        self.behind = [self._behind(axis) if ceil_mode else pair[1] for axis, pair in enumerate(self.around)]
+        self.behind: list[Any] = [self._behind(axis) if ceil_mode else pair[1] for axis, pair in enumerate(self.around)]
         """Padding after the last position of each axis."""
         for axis, length in enumerate(x.type.shape[2:]):
             pair = self.around[axis][0], self.behind[axis]

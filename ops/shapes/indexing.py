@@ -188,11 +188,13 @@ class ExampleIndex:
     ) -> None:
         pointers = [k for k in entries(op.spec, range(len(old))) if not isinstance(k, slice)]
         require_shared([f for k, f in enumerate(flags) if k not in pointers], "a bound of a slice")
-        self.spec, self.indices, self.flags = op.spec, list(indices), flags
-        self.joint = max((old[k].ndim for k in pointers), default=0)
+        self.spec: Any = op.spec
+        self.indices: list[Variable] = list(indices)
+        self.flags: Flags = flags
+        self.joint: int = max((old[k].ndim for k in pointers), default=0)
         """The number of joint axes of arrays and integers."""
         self.place: int = joint_position(op.spec) if pointers else 0
-        self.part = x.ndim - len(pointers) + self.joint
+        self.part: int = x.ndim - len(pointers) + self.joint
         """The number of axes of the part that is read or written."""
         self.own: list[int] = [i.ndim for i in old]
         self.pointers = pointers

@@ -14,7 +14,7 @@ Source of the conventions: the sparse arrays of SciPy, where `*` works element b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import Variable
@@ -57,7 +57,7 @@ class SparseMatrix:
 
     __slots__ = ("format", "parts")
     __array_ufunc__ = None
-    __hash__ = object.__hash__
+    __hash__: Callable[..., int] = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, format: str, parts: Sequence[Any]) -> None:
         self.format: str = format

@@ -40,7 +40,8 @@ class Lacking(TypeError):
 
     def __init__(self, kinds: Sequence[Kind], lengths: Sequence[Any]) -> None:
         super().__init__(f"a list changes in a loop or branch that depends on values{line()}")
-        self.kinds, self.lengths = tuple(kinds), tuple(lengths)
+        self.kinds: tuple[Kind, ...] = tuple(kinds)
+        self.lengths: tuple[Any, ...] = tuple(lengths)
 
 
 def passes_on(trace: Trace, error: Exception) -> bool:

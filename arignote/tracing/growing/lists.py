@@ -71,7 +71,11 @@ class Grown:
     """The items of a list: arrays with room, one for each leaf of an item; where the first item lies, and the count."""
 
     def __init__(self, trace: Trace, holder: Any, form: Any, kinds: list[Kind], lengths: list[Any]) -> None:
-        self.trace, self.holder, self.form, self.kinds, self.lengths = trace, holder, form, kinds, lengths
+        self.trace: Trace = trace
+        self.holder: Any = holder
+        self.form: Any = form
+        self.kinds: list[Kind] = kinds
+        self.lengths: list[Any] = lengths
         self.bases: list[Any] = []
         self.first: Any = None
         self.count: Any = None
@@ -261,7 +265,9 @@ class ListOf:
     """The form of a result that is a list of a length known at run time only."""
 
     def __init__(self, kind: type, form: Any, classes: Sequence[type | None]) -> None:
-        self.kind, self.form, self.classes = kind, form, classes
+        self.kind: type = kind
+        self.form: Any = form
+        self.classes: Sequence[type | None] = classes
 
     def value_of(self, leaves: Iterator[Any]) -> Any:
         columns = [_column(next(leaves), c) for c in self.classes]

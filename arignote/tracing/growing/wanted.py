@@ -262,7 +262,9 @@ class Own:
     def __init__(self, place: int, old: Any, grown: Grown) -> None:
         self.place: int = place
         """The place of the name among those of the statement."""
-        self.old, self.grown, self.holder = old, grown, grown.holder
+        self.old: Any = old
+        self.grown: Grown = grown
+        self.holder: Any = grown.holder
         self.taken_over = False
         """Whether the old list was the own list of the name in a statement around it."""
 

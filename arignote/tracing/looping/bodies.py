@@ -101,7 +101,8 @@ class Loop:
         self, trace: Trace, names: Sequence[str], get: Get, put: Put, body: Callable[..., None]
     ) -> None:
         self.trace, self.names, self.get, self.put = trace, names, get, put
-        self.before, self.stored = get(), dict(trace.stored)
+        self.before: tuple[Any, ...] = get()
+        self.stored: dict[Variable, Any] = dict(trace.stored)
         self.key: Any = body.__code__, tuple(here())
         self.known: Sequence[Settled] = ()
         """The loops inside, as the last trace of the body left them."""
@@ -146,7 +147,8 @@ class Loop:
 
     def while_(self, goes_on: Callable[[], Any], body: Callable[[], None]) -> None:
         before = goes_on()
-        self.before, self.stored = self.get(), dict(self.trace.stored)  # a test may draw, and write to arrays
+        self.before = self.get()
+        self.stored = dict(self.trace.stored)
 
         def step() -> Any:
             body()
@@ -249,7 +251,7 @@ class Loop:
     def _traced(self, step: Callable[[], Any]) -> Any:
         trace = self.trace
         self.index = TensorVariable(TensorType("int64", ()), name="step")
-        self.first = self.index.number
+        self.first: Any = self.index.number
         adopt(trace, self.index)
         trace.intervals[self.index] = Interval(0, self.most - 1)
         values = list(self.before)
@@ -263,22 +265,22 @@ class Loop:
             trace.inside([(leaf, base, 0)])
             self.bases[base] = leaf
         trace.stored.update(self.bases)
-        self.left = left_now(trace)
+        self.left: Any = left_now(trace)
         for room, taken in zip(self.rooms, self.taken, strict=True):
             room.appended, room.taken = 0, taken
         self.put(tuple(values))
-        self.start = tuple(values)
+        self.start: tuple[Any, ...] = tuple(values)
         trace.open.append(self.put)
         try:
             with comparing(), marking() as self.marks:
                 found = step()
                 renew(trace, self.get, self.put)
-                self.ends = self.get()
-                self.values = [_now(trace, v) for v in self.ends]
+                self.ends: tuple[Any, ...] = self.get()
+                self.values: list[Any] = [_now(trace, v) for v in self.ends]
         finally:
             trace.open.pop()
-        self.after = {b: v for b, v in trace.stored.items() if b.number < self.first}
-        self.inner = {b for b in trace.stored if b.number >= self.first}
+        self.after: dict[Variable, Any] = {b: v for b, v in trace.stored.items() if b.number < self.first}
+        self.inner: set[Variable] = {b for b in trace.stored if b.number >= self.first}
         return found
 
     def _leaf(self, state: State) -> Any:

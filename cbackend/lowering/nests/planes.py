@@ -32,12 +32,15 @@ class Planes:
 
     def __init__(self, nest: Nest, slots: Sequence[Slot], kept: int, inner: int, schedule: Schedule) -> None:
         """`kept`: how many kept loops come first; `inner`: how many come last."""
-        self.nest, self.slots, self.kept, self.schedule = nest, slots, kept, schedule
+        self.nest: Nest = nest
+        self.slots: Sequence[Slot] = slots
+        self.kept: int = kept
+        self.schedule: Schedule = schedule
         self.inner: tuple[int, ...] = nest.order[-inner:]
         limits = current().limits.columns
         columns, others = limits.plane_tile  # unless the schedule says otherwise
         sizes = [schedule.tile(l) or (columns if l == self.inner[-1] else others) for l in self.inner]
-        self.tiles = dict(zip(self.inner, sizes, strict=True))
+        self.tiles: dict[int, int] = dict(zip(self.inner, sizes, strict=True))
         dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
         held = math.prod(sizes) * sum(numpy_dtype(d).itemsize for d in dtypes)
         if held > limits.plane_bytes:

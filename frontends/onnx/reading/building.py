@@ -44,8 +44,11 @@ class Builder:
         self, versions: Mapping[str, int], functions: Mapping[tuple[str, str], Any], folder: Any,
         user_ops: Mapping[str, Converter], words: Words,
     ) -> None:
-        self.versions, self.functions, self.folder = versions, functions, folder
-        self.user_ops, self.words = user_ops, words
+        self.versions: Mapping[str, int] = versions
+        self.functions: Mapping[tuple[str, str], Any] = functions
+        self.folder: Any = folder
+        self.user_ops: Mapping[str, Converter] = user_ops
+        self.words: Words = words
         self.parameters: dict[str, Variable] = {}
         self._signatures: dict[tuple[str, str], Signature | None] = {}
         self._depth = 0

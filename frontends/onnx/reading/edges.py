@@ -62,7 +62,8 @@ class EdgeFunction:
 
     def __init__(self, function: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any], words: Words) -> None:
         """`inputs` and `outputs` have a `Narrow` for each value that has a form; `words` are those of the model."""
-        self.function, self._words = function, words
+        self.function: Any = function
+        self._words = words
         self._inputs, self._outputs = inputs, outputs
 
     def __getattr__(self, name: str) -> Any:

@@ -36,11 +36,13 @@ class Signature:
     def __init__(self, schema: Any) -> None:
         operands = list(schema.inputs)
         self.names: list[str] = [formal.name for formal in operands]
-        self.required = [formal.option == formal.option.Single for formal in operands]
+        self.required: list[Any] = [formal.option == formal.option.Single for formal in operands]
         self.types = [f.type_str if f.type_str[:1] == "T" and f.is_homogeneous else "" for f in operands]
         """The type parameter of each operand, empty for none; the last one is also that of variadic operands."""
-        self.least, self.most = int(schema.min_input), int(schema.max_input)
-        self.of_text = {c.type_param_str for c in schema.type_constraints if "tensor(string)" in c.allowed_type_strs}
+        self.least: int = int(schema.min_input)
+        self.most: int = int(schema.max_input)
+        of_text = (c.type_param_str for c in schema.type_constraints if "tensor(string)" in c.allowed_type_strs)
+        self.of_text: set[str] = set(of_text)
         """The type parameters that may be that of strings."""
 
 
@@ -50,10 +52,13 @@ class Node:
     def __init__(
         self, proto: Any, version: int, place: str, build: Callable[..., Any], formats: Sequence[Any], words: Words
     ) -> None:
-        self.proto, self.version, self.place, self.words = proto, version, place, words
+        self.proto: Any = proto
+        self.version: int = version
+        self.place: str = place
+        self.words: Words = words
         self.op: str = proto.op_type
-        self.attributes = {a.name: a for a in proto.attribute}
-        self.wanted = [bool(name) for name in proto.output]
+        self.attributes: dict[Any, Any] = {a.name: a for a in proto.attribute}
+        self.wanted: list[bool] = [bool(name) for name in proto.output]
         """For each output whether it may have a reader."""
         self.formats: list[Any] = list(formats)
         """The narrow dtype of each operand, None for all others."""

@@ -245,7 +245,9 @@ class OpFromGraph:
         self, inputs: Sequence[Any], outputs: Sequence[Any], inline: bool = False, lop_overrides: Any = "default",
         grad_overrides: Any = "default", rop_overrides: Any = "default", name: str | None = None, **options: Any,
     ) -> None:  # fmt: skip
-        self.local_inputs, self.local_outputs, self.name = list(inputs), list(outputs), name
+        self.local_inputs: list[Any] = list(inputs)
+        self.local_outputs: list[Any] = list(outputs)
+        self.name: str | None = name
         if rop_overrides != "default":
             raise NotImplementedError("OpFromGraph: rop_overrides; derivatives forward are made of those backward")
         for k, given in enumerate(inputs):

@@ -19,7 +19,8 @@ class _Convolution:
     ) -> None:  # fmt: skip
         if unshared:
             raise NotImplementedError(f"{type(self).__name__}: unshared=True has no kernel here")
-        self.imshp, self.kshp = imshp, kshp
+        self.imshp: Any = imshp
+        self.kshp: Any = kshp
         ones = (1,) * self.axes
         self.how = {
             "border_mode": border_mode, "subsample": ones if subsample is None else subsample,

@@ -62,7 +62,8 @@ class Out:
     """An output; `borrow` has no effect, since results are never overwritten."""
 
     def __init__(self, variable: Any, borrow: bool = False) -> None:
-        self.variable, self.borrow = variable, borrow
+        self.variable: Any = variable
+        self.borrow: bool = borrow
 
 
 SymbolicOutput = Out
@@ -84,7 +85,9 @@ class Function:
         spreading: Spreading | None = None, regroup: Callable[[Any], Any] | None = None,
     ) -> None:  # fmt: skip
         self._spreading, self._regroup = spreading, regroup
-        self.core, self.inputs, self.name = core, tuple(inputs), name
+        self.core: CoreFunction = core
+        self.inputs: tuple[In, ...] = tuple(inputs)
+        self.name: str | None = name
         self.states: tuple[Any, ...] = tuple(states)
         """Shared variables that hold the default values of inputs that are updated."""
         self.trust_input = False
@@ -178,7 +181,8 @@ class FunctionGraph:
     """A graph from inputs to outputs, to be looked at."""
 
     def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any], features: Any = None, clone: bool = True) -> None:
-        self.inputs, self.outputs = list(inputs), list(outputs)
+        self.inputs: list[Any] = list(inputs)
+        self.outputs: list[Any] = list(outputs)
 
     def toposort(self) -> list[Any]:
         """The nodes, producers before users."""

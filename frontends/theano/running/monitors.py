@@ -62,7 +62,8 @@ class Step:
     """The compiled step that a monitor is given: cells of its inputs and outputs."""
 
     def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        self.inputs, self.outputs = inputs, outputs
+        self.inputs: Sequence[Any] = inputs
+        self.outputs: Sequence[Any] = outputs
 
 
 def _as_watch(function: Callable[[int, Any, Step], Any] | None) -> Watch | None:

@@ -129,7 +129,9 @@ class Regrouping:
     """The way from arrays to outputs where some are bundles: a list, a dict of the keys, or one value."""
 
     def __init__(self, form: str, keys: Sequence[Any], kinds: Sequence[Any]) -> None:
-        self.form, self.keys, self.kinds = form, list(keys), list(kinds)
+        self.form: str = form
+        self.keys: list[Any] = list(keys)
+        self.kinds: list[Any] = list(kinds)
 
     def __call__(self, found: Sequence[Any]) -> Any:
         arrays = iter(found)

@@ -28,7 +28,8 @@ class TypedListType(BundleType):
     def __init__(self, ttype: Any, depth: int = 0) -> None:
         if depth or not isinstance(ttype, TensorType):
             raise NotImplementedError(f"TypedListType: items are tensors, got {ttype!r} at depth {depth}; flatten them")
-        self.ttype, self.dtype = ttype, ttype.dtype
+        self.ttype: TensorType = ttype
+        self.dtype = ttype.dtype
 
     def kinds(self) -> Sequence[TensorType]:
         """The types of all numbers and of the shapes."""

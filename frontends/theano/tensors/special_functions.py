@@ -28,7 +28,8 @@ class SpecialFunction(Op):
 
     def __init__(self, name: str, ufunc: str, slopes: tuple[Slope | None, ...], doc: str) -> None:
         self.name, self.ufunc, self.slopes = name, ufunc, slopes
-        self.__name__, self.__doc__ = name, doc
+        self.__name__: str = name
+        self.__doc__ = doc
 
     def make_node(self, *inputs: Any) -> Apply:
         if len(inputs) != len(self.slopes):

@@ -85,8 +85,9 @@ class TensorType(Type):
         self.dtype: str = float_x(dtype)
         if self.dtype not in ALL:
             raise TypeError(f"TensorType: dtype is {dtype!r}; expected one of {', '.join(ALL)}")
-        self.broadcastable = tuple(bool(b) for b in broadcastable)
-        self.name, self.sparse_grad = name, sparse_grad
+        self.broadcastable: tuple[bool, ...] = tuple(bool(b) for b in broadcastable)
+        self.name: str | None = name
+        self.sparse_grad: bool = sparse_grad
 
     @property
     def ndim(self) -> int:

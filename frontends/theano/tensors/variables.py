@@ -46,8 +46,10 @@ class Apply:
     """An application of an op: op, inputs, outputs; made by `make_node` of an op, or a view of a node of the core."""
 
     def __init__(self, op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        self.op, self.inputs, self.outputs = op, list(inputs), list(outputs)
-        self.tag = Tag()
+        self.op: Any = op
+        self.inputs: list[Any] = list(inputs)
+        self.outputs: list[Any] = list(outputs)
+        self.tag: Tag = Tag()
         for index, output in enumerate(self.outputs):
             if isinstance(output, Variable):
                 output._owner, output.index = self, index
@@ -104,7 +106,7 @@ class Variable:
         self._type = None
         self._owner = None
         self.index = core.index if core.owner is not None else None
-        self.tag = Tag()
+        self.tag: Tag = Tag()
         _known[id(core)] = self
 
     @property

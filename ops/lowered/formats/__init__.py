@@ -43,7 +43,10 @@ class Stored:
     __slots__ = ("dtype", "length", "name", "optional")
 
     def __init__(self, name: str, dtype: str = "", length: int | None = None, optional: bool = False) -> None:
-        self.name, self.dtype, self.length, self.optional = name, dtype, length, optional
+        self.name: str = name
+        self.dtype: str = dtype
+        self.length: int | None = length
+        self.optional: bool = optional
 
 
 Packed = tuple["Format", tuple[np.ndarray, ...]]

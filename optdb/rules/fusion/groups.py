@@ -157,7 +157,7 @@ class Facts:
                     readers.append((node, operand))
         self.kept: set[Apply] = {o.owner for o in map(self.source, graph.outputs) if o.owner is not None}
         """The nodes whose results are outputs of the graph, perhaps through index maps."""
-        self.lookups = set(filter(is_lookup, self.nodes)) if lookups else set[Apply]()
+        self.lookups: set[Apply] = set(filter(is_lookup, self.nodes)) if lookups else set[Apply]()
         """The nodes that look up elements and may join groups."""
         self.updating: set[Apply | None] = set()
         """The nodes that give new values of inputs; empty without lookups."""

@@ -78,7 +78,7 @@ class Reader:
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
-        self.shared_products = 0
+        self.shared_products: int = 0
         self._absorbed: set[Apply] = set()
 
     @cached_property

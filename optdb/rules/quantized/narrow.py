@@ -39,7 +39,9 @@ class Narrow:
     __slots__ = ("bits", "largest", "name")
 
     def __init__(self, name: str, bits: int, largest: float) -> None:
-        self.name, self.bits, self.largest = name, bits, largest
+        self.name: str = name
+        self.bits: int = bits
+        self.largest: float = largest
 
     def stored(self, x: np.ndarray) -> np.ndarray:
         """Return float32 numbers in this format: float16, or the bits of bfloat16 numbers as uint16."""

@@ -135,8 +135,10 @@ class Reader:
 
     def __init__(self, root: Variable, factored: bool = True) -> None:
         self.factored = factored
-        self.dtype, self.visits, self.operations = root.dtype, 0, 0
-        self.logistic = self._logistic(root)
+        self.dtype: str = root.dtype
+        self.visits: int = 0
+        self.operations: int = 0
+        self.logistic: dict[Variable, Variable] = self._logistic(root)
 
     def _logistic(self, root: Variable) -> dict[Variable, Variable]:
         """The logistic functions among the atoms, by their arguments."""

@@ -48,7 +48,7 @@ class Quiet(Failures):
 
     def __init__(self) -> None:
         super().__init__(strict=False)
-        self.count = 0
+        self.count: int = 0
 
     def record(self, rule: str, node: str, error: Exception) -> None:
         self.count += 1
@@ -69,7 +69,7 @@ class EGraph:
     def __post_init__(self) -> None:
         for variable in self.graph.inputs:
             self._leaf(variable)
-        self.roots = [self.add(output) for output in self.graph.outputs]
+        self.roots: list[int] = [self.add(output) for output in self.graph.outputs]
 
     # --- classes
 
@@ -242,10 +242,10 @@ class Saturation:
         over: Callable[[], str],
     ) -> None:  # fmt: skip
         self.egraph, self.forms, self.over = egraph, Forms(price), over
-        self.failures = Quiet()
-        self.applier = Applier([r for r in rules if not r.uses], GraphEditor(), conform, self.failures)
+        self.failures: Quiet = Quiet()
+        self.applier: Applier = Applier([r for r in rules if not r.uses], GraphEditor(), conform, self.failures)
         self.applier.inputs = egraph.graph.inputs
-        self.rounds = 0
+        self.rounds: int = 0
         self._tried: set[Apply] = set()
 
     def run(self, rounds: int) -> str:

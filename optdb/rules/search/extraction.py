@@ -20,8 +20,8 @@ class Extraction:
 
     def __init__(self, egraph: EGraph, over: Callable[[], str]) -> None:
         self.egraph, self.over = egraph, over
-        self.members = egraph.members()
-        self.roots = [egraph.find(r) for r in egraph.roots]
+        self.members: dict[int, list[tuple[ENode, int]]] = egraph.members()
+        self.roots: list[int] = [egraph.find(r) for r in egraph.roots]
         self._prices: dict[ENode, float] = {}
         self._applied: dict[tuple[ENode, tuple[Variable, ...]], Apply | None] = {}
         self._trees: Choice = cheapest(egraph, self.price)[1]
