@@ -113,7 +113,9 @@ if _TYPE_CHECKING:
     from .tuning.ablation import ablate
     from .tuning.tune import tune
 else:
-    _find, _ = _lazy.names_of(__name__, _LATER)
+    from .ops.core.namespace import instead_in_package as _instead
+
+    _find, _ = _lazy.names_of(__name__, _LATER, _instead)
 
     def __getattr__(name: str) -> object:
         return _find(name)

@@ -51,12 +51,13 @@ def modules_of(owner: str, *paths: str, **renamed: str) -> Hooks:
     return _hooks(owner, {path.rpartition(".")[2]: path for path in paths} | renamed, lambda found, name: found)
 
 
-def names_of(owner: str, where: Mapping[str, str]) -> Hooks:
+def names_of(owner: str, where: Mapping[str, str], instead: Callable[[str], str] | None = None) -> Hooks:
     """Return the hooks of the module `owner` for names that other modules define.
 
-    `where`: for each name the module, relative to the package of `owner`.
+    `where`: for each name the module, relative to the package of `owner`; `instead` says what to write in the place of
+    another name, behind a semicolon, or nothing.
     """
-    return _hooks(owner, where, getattr)
+    return _hooks(owner, where, getattr, instead)
 
 
 def all_of(owner: str, path: str) -> Hooks:
@@ -70,14 +71,20 @@ def all_of(owner: str, path: str) -> Hooks:
     return get, lambda: list(get("__all__"))
 
 
-def _hooks(owner: str, where: Mapping[str, str], take: Callable[[Any, str], Any]) -> Hooks:
+def _hooks(
+    owner: str, where: Mapping[str, str], take: Callable[[Any, str], Any], instead: Callable[[str], str] | None = None
+) -> Hooks:
     space = vars(sys.modules[owner])
 
     def get(name: str) -> Any:
         if name not in where:
-            near = "" if name.startswith("_") else _spelling.meant(name, names())
-            raise AttributeError(f"module {owner!r} has no attribute {name!r}{near}", name=name, obj=None)
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}{advice(name)}", name=name, obj=None)
         return take(import_module(where[name], space["__package__"]), name)
+
+    def advice(name: str) -> str:
+        if name.startswith("_"):
+            return ""
+        return (instead(name) if instead else "") or _spelling.meant(name, names())
 
     def names() -> list[str]:
         return sorted({*space, *where})

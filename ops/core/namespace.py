@@ -84,9 +84,18 @@ def _instead(name: str, table: str) -> str:
     return f"; use {advice}" if advice else ""
 
 
+def instead_in_package(name: str) -> str:
+    """Return what to write in the place of a name that the package lacks, `ag.exp`; empty without an advice."""
+    found = f"; it is T.{name}" if name in sys.modules[PACKAGE].__all__ else _instead(name, "INSTEAD")
+    return _instead(name, "PACKAGE") or found
+
+
 def _instead_elsewhere(name: str, space: str, module: str) -> str:
     """Return where else a name of an inner namespace is: in `T`, or in SciPy; else a name that is spelled nearly so."""
     if not space:
+        package = PACKAGE.rpartition(".")[0]
+        if name in sys.modules[package].__all__:
+            return f"; it is ag.{name}"
         return meant(name, [each for each in vars(sys.modules[module]) if each[0] != "_"])
     call = import_module(".standard.scipy_names", PACKAGE).by_scipy(space, name)
     if name in sys.modules[PACKAGE].__all__ and not (call and space == "distributions"):  # T.trapezoid is an integral

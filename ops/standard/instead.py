@@ -132,6 +132,32 @@ INSTEAD: Mapping[str, str] = {
 }  # fmt: skip
 """For `T`."""
 
+PACKAGE: Mapping[str, str] = {
+    # Theano, PyTensor
+    **dict.fromkeys(("tensor", "numpy", "scalar"), "ag.ops"),
+    **dict.fromkeys(("printing", "pp", "debugprint"), "ag.pprint(x)"), "pydotprint": "ag.draw(x)",
+    **dict.fromkeys(("foldl", "foldr", "map", "reduce"), "ag.scan(lambda a: a + 1, sequences=v)[0]"),
+    **dict.fromkeys(("clone_replace", "graph_replace", "clone"), "ag.function([y], x + 1, givens={x: y})"),
+    "Rop": "ag.jvp(x**2, x, y)", "Lop": "ag.vjp(x**2, x, y)", "subgraph_grad": "ag.grad(T.sum(x), x)",
+    **dict.fromkeys(("as_op", "Op", "Apply"), "ag.array_op"), "Variable": "T.TensorVariable",
+    "Constant": "T.TensorConstant", **dict.fromkeys(("In", "Out", "Param"), "ag.function([x], x + 1)"),
+    **dict.fromkeys(("config", "get_default_mode", "predefined_modes", "flags"), "ag.Mode('FAST_RUN')"),
+    "gof": "ag.FunctionGraph",
+    # JAX
+    "remat": "ag.checkpoint", "tree_util": "ag.tree", "custom_gradient": "ag.custom_vjp", "debug": "ag.debug_print",
+    "closure_convert": "ag.custom_vjp", "pmap": "ag.vmap(lambda r: T.sum(r))(x)", "typeof": "x.type",
+    **dict.fromkeys(("make_jaxpr", "eval_shape", "named_call"), "ag.pprint(x + 1)"),
+    **dict.fromkeys(("device_put", "Array"), "T.as_tensor([1.0])"), "device_get": "ag.function([x], x)",
+    **dict.fromkeys(("disable_jit", "checking_leaks", "debug_nans", "debug_infs"), "ag.Mode('DEBUG')"),
+    **dict.fromkeys(("linear_transpose", "fwd_and_bwd"), "ag.vjp(x**2, x, y)"), "scipy": "T.special",
+    # numba, PyTorch, TensorFlow
+    **dict.fromkeys(("njit", "compile", "cfunc", "jit_module", "script", "trace", "stencil"),
+                    "ag.jit(lambda a: a + 1)"), "guvectorize": "T.vectorize(lambda r: T.sum(r), signature='(n)->()')",
+    **dict.fromkeys(("set_num_threads", "get_num_threads", "prange"), "ag.function([x], x + 1, threads=2)"),
+    "objmode": "ag.pure_callback(np.cos, x, x)", "onnx": "ag.to_onnx", "autograd": "ag.grad(T.sum(x), x)",
+}  # fmt: skip
+"""For `ag`, beside what `INSTEAD` has."""
+
 LINALG: Mapping[str, str] = {
     "cosm": "T.real(T.linalg.expm(1j * x))", "sinm": "T.imag(T.linalg.expm(1j * x))",
     "coshm": "(T.linalg.expm(x) + T.linalg.expm(-x)) / 2", "sinhm": "(T.linalg.expm(x) - T.linalg.expm(-x)) / 2",

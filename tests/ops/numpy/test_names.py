@@ -22,6 +22,7 @@ from arignote.ops.standard.instead import (
     INSTEAD,
     LINALG,
     NETWORKS,
+    PACKAGE,
     SPARSE,
     SPARSE_MATRIX,
     SPECIAL,
@@ -44,7 +45,7 @@ STREAM_OF_DRAWS, NORMAL, MATRIX = T.random.RandomStream(1), T.distributions.Norm
 
 @pytest.mark.parametrize(("space", "table"), [
     (T, INSTEAD), (T.linalg, LINALG), (T.special, SPECIAL), (T.sparse, SPARSE), (MATRIX, SPARSE_MATRIX),
-    (T.nn, NETWORKS), (T.distributions, DISTRIBUTIONS),
+    (T.nn, NETWORKS), (T.distributions, DISTRIBUTIONS), (ag, PACKAGE),
     (NORMAL, DISTRIBUTION), (STREAM_OF_DRAWS, STREAM),
 ])  # fmt: skip
 def test_the_advice_for_a_name_that_is_missing_works(space, table):
@@ -61,6 +62,10 @@ def test_the_advice_for_a_name_that_is_missing_works(space, table):
         assert eval(advice, dict(known)) is not None, name
     with pytest.raises(AttributeError, match=r"no attribute 'eigh'; it is T\.linalg\.eigh"):
         T.eigh  # noqa: B018
+    for owner, name, words in ((ag, "softmax", "it is T.softmax"), (ag, "cat", "use T.concatenate"), (ag, "funtion",
+         "did you mean 'function'"), (T, "value_and_grad", "it is ag.value_and_grad")):  # fmt: skip
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'; {words}"):
+            getattr(owner, name)
 
 
 INTERNAL = frozenset((
