@@ -224,7 +224,12 @@ class Database:
         if not found and name in self.known_elsewhere():
             return self.known_elsewhere()[name]
         if not found:
-            raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
+            tagged = [e.name for e in self.entries() if name in e.tags]
+            if not tagged:
+                known = {word for e in self.entries() for word in (e.name, *e.tags)}
+                raise unknown(name, known, f"entry of {self._label()}")
+            some = f"{counted(len(tagged), 'entry')}: {', '.join(tagged[:3])}{' ...' if len(tagged) > 3 else ''}"
+            raise UnknownNameError(f"no entry of {self._label()} is named {name!r}; it is a tag of {some}")
         if any(e.object is not found[0].object for e in found):
             raise KeyError(f"{name!r} names several entries; use one of {', '.join(e.path for e in found)}")
         return found[0].object

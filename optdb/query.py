@@ -112,6 +112,15 @@ class Query:
         """The query with these tags required as well."""
         return replace(self, require=self.require | _tags("requiring", tags), name="")
 
+    def joined(self, other: Query | str) -> Query:
+        """The query with all that another one includes, requires, excludes and adds, and its cutoff and subqueries."""
+        other = _as_query(other)
+        cutoff = self.position_cutoff if other.position_cutoff is None else other.position_cutoff
+        return Query(
+            self.include | other.include, self.require | other.require, self.exclude | other.exclude,
+            {**dict(self.subquery), **dict(other.subquery)}, cutoff, (*self.extra, *other.extra),
+        )  # fmt: skip
+
     def register(self, *placed: tuple[Any, float]) -> Query:
         """The query with extra rules, optimizers or functions, each given as (object, position).
 
@@ -177,9 +186,10 @@ def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]
 
 
 def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
-    """The error for a name that is not among the known ones."""
+    """The error for a name that is not among the known ones: it suggests those that contain it, or similar ones."""
     spelled = {each.casefold(): each for each in sorted(known)}
-    near = [spelled[each] for each in nearest(name.casefold(), spelled, 3)]
+    within = sorted((each for each in spelled if len(name) > 2 and name.casefold() in each), key=len)
+    near = [spelled[each] for each in within[:3] or nearest(name.casefold(), spelled, 3)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
     return UnknownNameError(f"no {what} is named {name!r}; {hint}")
 

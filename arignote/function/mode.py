@@ -31,8 +31,22 @@ def as_engines(names: Any, who: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _query(optimizer: Query | str | None) -> Query | None:
-    return Query.parse(optimizer) if isinstance(optimizer, str) else optimizer
+def _query(text: str) -> Query:
+    """Parse the text of a query, which may begin with the name of a mode that is a query, FAST_RUN or FAST_COMPILE."""
+    first, _, rest = text.replace(",", " ").strip().partition(" ")
+    if first in _CHECKED:
+        raise ValueError(f"Mode: {first} is no query; use mode={text!r}, or ag.Mode({_CHECKED[first]})")
+    query = Query.parse(f"{first.lower()} {rest}" if first in ("FAST_RUN", "FAST_COMPILE") else text)
+    if text.strip() and not query.include:
+        raise ValueError(f"Mode: the query {text!r} includes no tag, so nothing would run; use 'fast_run {text}'")
+    return query
+
+
+_CHECKED = {
+    "DEBUG": "'fast_run', check=True", "NAN": "'fast_run', check='nan'", "PROVE": "'fast_run', check='prove'",
+    "NUMPY": "None, backend='numpy'",
+}  # fmt: skip
+"""The arguments of the modes that are more than a query."""
 
 
 @record
@@ -68,7 +82,8 @@ class Mode:
             raise TypeError(f"Mode: optimizer is {self.optimizer!r}; expected a query as 'fast_run -inplace', or None")
         if not isinstance(self.check, bool) and self.check not in ("nan", "prove"):
             raise TypeError(f'Mode: check is {self.check!r}; expected True, False, "nan" or "prove"')
-        object.__setattr__(self, "optimizer", _query(self.optimizer))
+        if isinstance(self.optimizer, str):
+            object.__setattr__(self, "optimizer", _query(self.optimizer))
 
     def _repr_html_(self) -> str:
         rows = [] if self.optimizer is None else self.optimizer.facts()  # type: ignore[union-attr]
@@ -77,7 +92,7 @@ class Mode:
         return pages.notebook.facts(f"mode {self.name}".rstrip(), rows)
 
     def _with(self, how: str, what: tuple[Any, ...]) -> Mode:
-        self._refuse_unoptimized(how if how == "register" else f"{how[:-3]}e")
+        self._refuse_unoptimized(_VERBS[how])
         return replace(self, optimizer=getattr(self.optimizer, how)(*what), name="")
 
     def including(self, *tags: str) -> Mode:
@@ -91,6 +106,10 @@ class Mode:
     def requiring(self, *tags: str) -> Mode:
         """Return this mode with only those of its rules and passes that have all these tags."""
         return self._with("requiring", tags)
+
+    def asking(self, query: Query | str) -> Mode:
+        """Return this mode with what a query includes, requires, excludes, and asks of containers besides."""
+        return self._with("joined", (query,))
 
     def register(self, *placed: tuple[Any, float]) -> Mode:
         """Return this mode with more rules, optimizers or functions of a graph, each given as (object, position)."""
@@ -132,6 +151,11 @@ class Mode:
             raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {verb}")
 
 
+_VERBS = {
+    "including": "include", "excluding": "exclude", "requiring": "require", "register": "register", "joined": "ask for",
+}  # fmt: skip
+"""What the methods of queries do, as messages have it."""
+
 MODES = {
     "FAST_RUN": Mode("fast_run", name="FAST_RUN"),
     "FAST_COMPILE": Mode("fast_compile", name="FAST_COMPILE"),
@@ -145,13 +169,17 @@ _OTHER_NAMES = {"debugmode": "DEBUG", "debug_mode": "DEBUG", "nanguardmode": "NA
 
 
 def as_mode(mode: Any) -> Mode:
-    """Return the mode that a user named: a Mode, its name in any case, a Query, or the text of a query."""
+    """Return the mode that a user named: a Mode, a Query, the text of one, or a mode's name in any case.
+
+    More of a query may follow the name, as in "DEBUG -fusion".
+    """
     if isinstance(mode, Mode):
         return mode
     if isinstance(mode, str):
-        name = _OTHER_NAMES.get(mode.lower(), mode.upper())
+        first, _, rest = mode.replace(",", " ").strip().partition(" ")
+        name = _OTHER_NAMES.get(first.lower(), first.upper())
         if name in MODES:
-            return MODES[name]
+            return MODES[name].asking(rest) if rest else MODES[name]
     if isinstance(mode, str) and mode.isupper():
         raise ValueError(
             f"no mode is named {mode!r}; expected one of {', '.join(MODES)}, "

@@ -56,7 +56,7 @@ def _compiled(f: Function) -> Iterator[str]:
     seconds = f" in {profile.time:.3f} s" if profile is not None else ""
     by = f"run by {title(f.backend)}"
     how = f"C {'found in the cache, loaded' if f.from_cache else 'compiled'} in {f.compile_seconds:.3f} s"
-    code = f"{how}, {_counted(len(f.program.kernels), 'kernel')}" if f.program is not None else by
+    code = f"{how}, {counted(len(f.program.kernels), 'kernel')}" if f.program is not None else by
     yield f"{f.name}: {counted(len(f.unoptimized_graph), 'node')} became {len(f.graph):,}{seconds}, {code}"
 
 
@@ -67,7 +67,7 @@ def _passes(f: Function) -> Iterator[str]:
         if p.replacements:
             sizes = f"{p.nodes_before:,} -> {p.nodes_after:,} nodes"
             rules = ", ".join(f"{row.fired} x {row.name}" for row in p.rules() if row.fired)
-            yield f"  {name}: {_counted(p.replacements, 'change')}, {sizes}, {p.time:.4f} s: {rules}"
+            yield f"  {name}: {counted(p.replacements, 'change')}, {sizes}, {p.time:.4f} s: {rules}"
 
 
 def _program(f: Function) -> Iterator[str]:
@@ -111,10 +111,6 @@ class Narrated:
 
 def _by_text(profile: RunProfile) -> dict[str, StepProfile]:
     return {step.text: step for step in profile.steps}
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _rate(amount: int, seconds: float) -> float:

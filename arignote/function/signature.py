@@ -295,10 +295,7 @@ def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
             f"the shared variable {target.type.dtype}; write .astype({target.type.dtype!r}){_line(value)}"
         )
     if value.type.ndim != target.type.ndim:
-        raise TypeError(
-            f"function: {what} has {value.type.ndim} dimensions, "
-            f"the shared variable {target.type.ndim}{_line(value)}"
-        )
+        raise TypeError(f"function: {what} is {value.type}, the shared variable {target.type}{_line(value)}")
     notice = conflict(value.type, target.type)
     if notice:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 from ..function.compilation import FunctionOptions
 from ..notices import notice
 from ..ops.core.tracing import outside
+from ..record.spelling import counted
 from . import dividing
 from .jitted import Jitted
 from .rewriting.source import tree_of
@@ -98,7 +99,7 @@ class Divided(Jitted):
     def __repr__(self) -> str:
         found = super().__repr__()
         lines = f", lines {', '.join(map(str, self.python_lines))} in Python" if self.python_lines else ""
-        return f"{found[:-1]}, {len(self.parts)} parts{lines}>"
+        return f"{found[:-1]}, {counted(len(self.parts), 'part')}{lines}>"
 
 
 def _may_write(made: Any, values: Any) -> bool:

@@ -14,11 +14,13 @@ from ..function.compiled import NATIVE_AFTER, Function
 from ..graph.provenance import SourceLine
 from ..notices import notice
 from ..ops.core.checks import shown
+from ..ops.core.namespace import no_attribute
 from ..ops.core.tracing import comparing, outside
 from ..record import lazy
 from ..record.cached import cached_property
 from ..record.forks import ProcessLock
 from ..record.frames import OWN
+from ..record.spelling import counted
 from ..tree import Form
 from .arguments import Arguments, static
 from .integers import LARGE
@@ -139,6 +141,8 @@ class Jitted(Entered):
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
 
     __call__ = Entered._entry  # type: ignore[misc]
+    stands_for: Any = None
+    """The user's function of which this one computes a derivative or the like."""
 
     def __init__(
         self, python_function: Callable[..., Any], chosen: Chosen, options: FunctionOptions, keeps: bool = False,
@@ -185,13 +189,35 @@ class Jitted(Entered):
             self._enter(made, entry, args)
         return result
 
+    def compiled(self, *args: Any, **kwargs: Any) -> Function:
+        """Return the compiled function that serves a call with these arguments: its graph, C, profiles and remarks.
+
+        Nothing is computed; a call of new dtypes or ranks is traced and compiled.  Without arguments: the only one so
+        far.
+
+        Raises ValueError without arguments if there are several, TypeError for symbolic arguments.
+        """
+        made = list(self.traces.values())
+        if args or kwargs or not made:
+            return self._serving(args, kwargs)[0].function
+        if len(made) > 1:
+            kinds = " and ".join(f"({', '.join(str(v.type) for v in t.function.inputs)})" for t in made)
+            raise ValueError(f"{self._options['name']}: give arguments; there are functions of {kinds}")
+        return made[0].function
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(self, name, "JITTED")
+
     def trace_of(self, args: Sequence[Any]) -> tuple[Traced, list[Any]]:
         """Return the trace that serves a call with these arguments, and the arrays that its function takes.
 
         Raises TypeError for symbolic arguments, and for integers that do not fit 64 bits.
         """
+        return self._serving(tuple(args), {})
+
+    def _serving(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any]]:
         try:
-            found = self._traced(tuple(args), {})
+            found = self._traced(args, kwargs)
         except OverflowError:
             raise TypeError(f"{self._options['name']}: a call with these integers runs in Python") from None
         if found is None:
@@ -309,9 +335,9 @@ class Jitted(Entered):
         return self
 
     def __repr__(self) -> str:
-        code = getattr(self._function, "__code__", None)
+        code = getattr(self.stands_for or self._function, "__code__", None)
         at = f" at {SourceLine(code.co_filename, code.co_firstlineno)}" if code is not None else ""
-        return f"<jitted {self._options['name']}{at}, {len(self.traces)} traces>"
+        return f"<jitted {self._options['name']}{at}, {counted(len(self.traces), 'trace')}>"
 
 
 

@@ -148,7 +148,8 @@ PACKAGE: Mapping[str, str] = {
     "closure_convert": "ag.custom_vjp", "pmap": "ag.vmap(lambda r: T.sum(r))(x)", "typeof": "x.type",
     **dict.fromkeys(("make_jaxpr", "eval_shape", "named_call"), "ag.pprint(x + 1)"),
     **dict.fromkeys(("device_put", "Array"), "T.as_tensor([1.0])"), "device_get": "ag.function([x], x)",
-    **dict.fromkeys(("disable_jit", "checking_leaks", "debug_nans", "debug_infs"), "ag.Mode('DEBUG')"),
+    **dict.fromkeys(("debug_nans", "debug_infs"), "ag.function([x], x + 1, mode='NAN')"),
+    **dict.fromkeys(("disable_jit", "checking_leaks"), "ag.function([x], x + 1, mode='NUMPY')"),
     **dict.fromkeys(("linear_transpose", "fwd_and_bwd"), "ag.vjp(x**2, x, y)"), "scipy": "T.special",
     # numba, PyTorch, TensorFlow
     **dict.fromkeys(("njit", "compile", "cfunc", "jit_module", "script", "trace", "stencil"),
@@ -385,6 +386,27 @@ DISTRIBUTION: Mapping[str, str] = {
     **dict.fromkeys(("logsf", "log_survival_function"), "T.log1p(-d.cdf(x))"), "expect": "d.mean()", "loc": "d.mean()",
 }  # fmt: skip
 """For attributes of a distribution d of scalar parameters."""
+
+FUNCTION: Mapping[str, str] = {
+    # Theano and PyTensor, JAX, PyTorch, what this library calls otherwise
+    **dict.fromkeys(("maker", "fgraph", "jaxpr"), "f.graph"), **dict.fromkeys(("vm", "fn"), "f.executable"),
+    **dict.fromkeys(("lower", "as_text", "code", "c_code", "source", "asm", "inspect_asm", "inspect_llvm"),
+                    "f.c_source()"),
+    **dict.fromkeys(("cost_analysis", "memory_analysis", "stats"), "f.profile"), "save": "f.export",
+    **dict.fromkeys(("outputs", "dprint"), "ag.pprint(f.graph)"), "optimizer": "f.mode", "query": "f.mode",
+    "grad": "ag.grad(T.sum(x), x)", "input_storage": "f.inputs", "get_shared": "f.shared", "to_onnx": "ag.to_onnx",
+}  # fmt: skip
+"""For attributes of a compiled function f."""
+
+JITTED: Mapping[str, str] = {
+    **{name: f"g.compiled(a).{name}" for name in (
+        "graph", "profile", "optimizer_profile", "remarks", "explain", "trace", "why_not", "why", "report", "export",
+        "mode", "program", "proof", "journal", "c_path", "low_level", "unoptimized_graph", "backend",
+    )}, **{name: advice.replace("f.", "g.compiled(a).") for name, advice in FUNCTION.items()},
+    "c_source": "g.compiled(a).c_source()", "inspect_types": "g.compiled(a).graph", "py_func": "g.__wrapped__",
+    **dict.fromkeys(("signatures", "nopython_signatures", "cache_info", "overloads"), "g.traces"),
+}  # fmt: skip
+"""For attributes of a function g that `ag.jit` made; a: the arguments of a call."""
 
 STREAM: Mapping[str, str] = {
     # NumPy's old functions, SciPy, PyTorch, JAX

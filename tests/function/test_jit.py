@@ -28,6 +28,24 @@ def test_one_trace_serves_all_lengths():
     assert f.__name__ == "f"
 
 
+def test_the_compiled_function_of_a_call_is_at_hand():
+    f = ag.jit(lambda x, n=1.0: np.exp(x) * n, profile=True)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        f.compiled()
+    compiled = f.compiled(np.ones(3))
+    assert f.compiled() is f.compiled(np.zeros(5)) is compiled and not compiled.profile.calls
+    f(np.ones(3))
+    assert compiled.profile.calls == 1 and "exp" in compiled.c_source()
+    assert f.compiled(np.ones((2, 2))).inputs[0].ndim == 2
+    with pytest.raises(ValueError, match=r"there are functions of \(float64\[\?\]\) and \(float64\[\?, \?\]\)"):
+        f.compiled()
+    with pytest.raises(AttributeError, match=r"Jitted has no attribute 'graph'; use g\.compiled\(a\)\.graph"):
+        f.graph  # noqa: B018
+    assert repr(f).endswith("2 traces>")
+    slope = ag.grad(lambda x: (x**2).sum())
+    assert "test_jit.py" in repr(slope) and slope.compiled(np.ones(2)).graph.nodes
+
+
 def test_arguments_and_results_are_nested():
     Pair = namedtuple("Pair", "left right")
 

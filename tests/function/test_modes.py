@@ -20,6 +20,30 @@ def test_names_of_modes_and_of_theanos(text, name):
     ag.function([x], x + 1, mode=text)
 
 
+@pytest.mark.parametrize(("mode", "query", "check"), [
+    ("FAST_RUN -fusion", "fast_run -fusion", False), ("fast_run -fusion", "fast_run -fusion", False),
+    ("DEBUG -fusion &exact", "fast_run &exact -fusion", True), ("DebugMode, <2", "fast_run <2.0", True),
+    ("fast_compile unsafe fusion(fusion -inplace)", "fast_compile unsafe fusion(fusion -inplace)", False),
+    (ag.Mode("FAST_COMPILE").including("unsafe"), "fast_compile unsafe", False),
+    (ag.Mode("FAST_RUN"), "fast_run", False),
+    (ag.Mode("FAST_RUN <2").asking("<1 -merge"), "fast_run -merge <1.0", False),
+])  # fmt: skip
+def test_a_query_may_begin_with_the_name_of_a_mode(mode, query, check):
+    found = as_mode(mode)
+    assert (str(found.optimizer), found.check) == (query, check)
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: as_mode("-fusion"), "'-fusion' includes no tag, so nothing would run; use 'fast_run -fusion'"),
+    (lambda: ag.Mode("&exact"), "includes no tag"), (lambda: as_mode("NUMPY -fusion"), "NUMPY runs no optimizer"),
+    (lambda: ag.Mode("DEBUG"), r"DEBUG is no query; use mode='DEBUG', or ag.Mode\('fast_run', check=True\)"),
+    (lambda: ag.Mode("NAN -fusion"), "use mode='NAN -fusion'"), (lambda: as_mode("fast_run -"), "cannot read '-'"),
+])  # fmt: skip
+def test_a_text_that_is_no_mode_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
 def test_an_unknown_name_lists_the_modes():
     with pytest.raises(ValueError, match="NAN"):
         ag.function([x], x, mode="FAST")
