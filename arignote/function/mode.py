@@ -154,7 +154,7 @@ class Mode:
 _VERBS = {
     "including": "include", "excluding": "exclude", "requiring": "require", "register": "register", "joined": "ask for",
 }  # fmt: skip
-"""What the methods of queries do, as messages have it."""
+"""Verbs of messages, by the methods of queries."""
 
 MODES = {
     "FAST_RUN": Mode("fast_run", name="FAST_RUN"),
