@@ -299,17 +299,18 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
 
 def dims_of(variable: Variable) -> tuple[Dim, ...]:
     """The lengths of `variable` in terms of the leaves it depends on, memoized per node."""
-    if variable._dims is not None:
-        return variable._dims
+    known = variable._dims
+    if known is not None:
+        return known
     if variable.owner is None:
         variable._dims = opaque_dims(variable)
         return variable._dims
     for node in _unknown_above(variable.owner):
-        results = node.op.dims(node, [dims_of(i) if i._dims is None else i._dims for i in node.inputs])
+        results = node.op.dims(node, [dims_of(i) if (known := i._dims) is None else known for i in node.inputs])
         for output, dims in zip(node.outputs, results, strict=True):
             # A length that type inference knows wins: it may look into constants that the shape rule does not.
             shape = output.type.shape
-            if shape.count(None) < len(shape) or len(shape) != len(dims):
+            if len(shape) != len(dims) or shape.count(None) < len(shape):
                 dims = tuple([d if n is None else n for d, n in zip(dims, shape, strict=True)])
             output._dims = dims
     return variable._dims  # type: ignore[return-value]

@@ -48,16 +48,16 @@ class FunctionGraph:
         if len(set(self.inputs)) != len(self.inputs):
             twice = next(i for n, i in enumerate(self.inputs) if i in self.inputs[:n])
             raise ValueError(f"input {twice.name or twice.type} is given twice")
-        for position, i in enumerate(self.inputs):
-            if i.owner is not None or isinstance(i, Constant):
-                what = "a constant" if isinstance(i, Constant) else f"computed by {i.owner!r}"
-                raise ValueError(
-                    f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner"
-                )
+        for i in [i for i in self.inputs if i.owner is not None or isinstance(i, Constant)]:
+            what = "a constant" if isinstance(i, Constant) else f"computed by {i.owner!r}"
+            place = f"input {self.inputs.index(i)} ({i.name or i.type})"
+            raise ValueError(f"{place} is {what}; an input is a variable without owner")
         order, found = nodes_and_leaves(self.outputs)
         self.order: tuple[Apply, ...] = tuple(order)
         """The nodes, inputs before users; the order depends on structure alone."""
-        if not all(isinstance(leaf, Constant) for leaf in found.difference(self.inputs)):
+        self._others: set[Variable] = found.difference(self.inputs)
+        """The leaves that are no inputs: the constants."""
+        if not all(isinstance(leaf, Constant) for leaf in self._others):
             self._refuse_stranger()
         self._check_updates()
 
@@ -104,7 +104,12 @@ class FunctionGraph:
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
         """The constants, in order of first use."""
-        return tuple(dict.fromkeys(leaf for leaf in self._leaves() if isinstance(leaf, Constant)))
+        missing, found = self._others.copy(), dict[Any, None]()
+        for values in itertools.chain([node.inputs for node in self.order], [self.outputs]) if missing else ():
+            if not missing.isdisjoint(values):
+                found.update(dict.fromkeys([v for v in values if v in missing]))
+                missing.difference_update(values)
+        return tuple(found)
 
     @cached_property
     def nodes(self) -> frozenset[Apply]:
@@ -158,11 +163,12 @@ class FunctionGraph:
 
     def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
         """The graph with variables replaced by their images, for engines that called the editor themselves."""
-        return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)), self.updates)
+        order = None if any(v.owner for v in known) else self.order
+        return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known), order=order), self.updates)
 
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
         """Rebuild the graph from the inputs; `visit(node)` returns the replacements of a rebuilt node's outputs."""
-        return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit), self.updates)
+        return FunctionGraph(self.inputs, rebuild(self.outputs, {}, visit, order=self.order), self.updates)
 
     # --- equality by structure
     @cached_property

@@ -65,7 +65,7 @@ def match_key_of(node: Apply) -> MatchKey:
     """The match key of a node, memoized on the node."""
     found = node._match_key
     if found is None:
-        key = (node.op, tuple([head(i) if i.owner is None else i.owner.op for i in node.inputs]))
+        key = (node.op, tuple([head(i) if (above := i.owner) is None else above.op for i in node.inputs]))
         found = _known.get(key)
         if found is None:
             if len(_known) >= MOST_KEPT:

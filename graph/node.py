@@ -157,7 +157,7 @@ class Apply:
             elif above.op is not below.op:
                 same_ops = False
             kind, dims = new.type, new._dims
-            if kind is not old.type and kind != old.type:
+            if same_types and kind is not old.type and kind != old.type:
                 same_types = False
             if same_dims and (not dims or dims is not old._dims) and lengths_may_differ(new, old):
                 same_dims = False

@@ -59,11 +59,10 @@ class TensorType:
 
     def refines(self, other: TensorType) -> bool:
         """Return whether this type may replace `other` without loss of dtype, rank or a known length."""
-        return (
-            self.dtype == other.dtype
-            and len(self.shape) == len(other.shape)
-            and all(theirs is None or mine == theirs for mine, theirs in zip(self.shape, other.shape, strict=True))
-        )
+        mine, theirs = self.shape, other.shape
+        if self.dtype != other.dtype or len(mine) != len(theirs):
+            return False
+        return mine == theirs or all(known is None or length == known for length, known in zip(mine, theirs))
 
     def forgets(self, other: TensorType) -> bool:
         """Return whether it is `other` with fewer known lengths."""

@@ -28,12 +28,13 @@ def nodes_and_leaves(
     entered: set[Apply] = set()
     found: set[Variable] = set()
     for output in outputs:
-        if output.owner is None:
+        node = output.owner
+        if node is None:
             found.add(output)
             continue
-        if output.owner in entered or output in stop_at:
+        if node in entered or output in stop_at:
             continue
-        node, rest = output.owner, iter(output.owner.inputs)
+        rest = iter(node.inputs)
         entered.add(node)
         waiting: list[tuple[Apply, Iterator[Variable]]] = []
         while True:
@@ -97,14 +98,15 @@ def rebuild(
     known: dict[Variable, Variable],
     visit: Callable[[Apply], Sequence[Variable]] | None = None,
     stop_at: Collection[Variable] = (),
+    order: Iterable[Apply] | None = None,
 ) -> list[Variable]:
     """`outputs` with the variables of `known` replaced by their images; nodes that do not depend on these are shared.
 
     `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its
     outputs, or others of the same types to stand in their place.  `stop_at`: those
-    of `known`, and others that are shared as they are.
+    of `known`, and others that are shared as they are.  `order`: the nodes that these leave, if known.
     """
-    for node in toposort(outputs, stop_at=stop_at or known.copy()):
+    for node in toposort(outputs, stop_at=stop_at or known.copy()) if order is None else order:
         new = node.over(known)
         images = new.outputs if visit is None else visit(new)
         for old, image in zip(node.outputs, images, strict=True):

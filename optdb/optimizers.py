@@ -94,9 +94,10 @@ class Optimizer:
         if len(result.outputs) != len(graph.outputs):
             counts = f"{len(graph.outputs)} to {len(result.outputs)}"
             raise TypeError(f"{self.name or type(self).__name__} changed the number of outputs from {counts}")
-        for k, (new, old) in enumerate(zip(result.outputs, graph.outputs, strict=True)):
-            if new.type is not old.type and not new.type.refines(old.type):
-                raise TypeError(f"{self.name or type(self).__name__} changed output {k} from {old.type} to {new.type}")
+        pairs = zip([o.type for o in result.outputs], [o.type for o in graph.outputs])
+        for k, new, old in [(k, new, old) for k, (new, old) in enumerate(pairs) if new is not old]:
+            if not new.refines(old):
+                raise TypeError(f"{self.name or type(self).__name__} changed output {k} from {old} to {new}")
 
     def named(self: Self, name: str) -> Self:
         """The same optimizer under another name."""

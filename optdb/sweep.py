@@ -11,7 +11,7 @@ The cost is linear in the nodes ever made, and nothing recurses.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..graph import (
@@ -19,6 +19,7 @@ from ..graph import (
     Constant,
     FunctionGraph,
     MatchKey,
+    Op,
     Variable,
     inheriting,
     match_key_of,
@@ -76,7 +77,10 @@ class Sweep:
         self.refused_merges: int = 0
         self._made = 0
         self._finished: set[Apply] = set()
-        self._equal: dict[Any, Apply] = {}
+        self._equal: dict[tuple[Variable, ...], Apply] = {}
+        """The first node with these inputs: hashes of ops cost more, and most nodes share their inputs with none."""
+        self._equal_ops: dict[tuple[Op, tuple[Variable, ...]], Apply] = {}
+        """The first node of another op with the same inputs as one of `_equal`."""
         self._constants: dict[Any, Constant] = {}
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
@@ -104,32 +108,39 @@ class Sweep:
     def _visit_all(self, graph: FunctionGraph, busy: Collection[MatchKey]) -> None:
         """Visit the nodes of the graph; until the first change, nodes that no rule selects cost one set lookup."""
         image, merging = self._image, self.merging
-        quiet = self.stop is None and not (merging and graph.has_repeats)
-        for position, (node, key) in enumerate(zip(graph.order, graph.match_keys, strict=True)):
-            if quiet and not image:
+        changed = image.keys()
+        quiet = self.stop is None and not (merging and (image or graph.has_repeats))  # no two nodes are equal so far
+        for position, (node, key) in enumerate(zip(graph.order, graph.match_keys)):
+            if quiet and (not image or (changed.isdisjoint(node.inputs) and node.outputs[0] not in image)):
                 frame = self._offered(node, node, True) if key in busy else None
+            elif quiet and node.outputs[0] not in image:
+                frame = self._visit_changed(node)
             else:
-                frame = self._visit_first(node, key in busy)
+                frame = self._visit(node, True) if self.stop is not None else self._visit_first(node, key in busy)
             if frame is None:
                 continue
             if quiet and merging:  # from now on nodes may be equal: to new ones
-                self._equal.update(((met.op, met.inputs), met) for met in graph.order[: position + 1])
+                self._remember(graph.order[: position + 1])
             quiet = quiet and not merging and self.stop is None
             self._visit_replacement(frame)
 
-    def _visit_first(self, node: Apply, is_busy: bool) -> Frame | None:
-        """`_visit` for a node of the graph, quick for the common case: unchanged and equal to no other."""
-        if self.stop is not None or node.outputs[0] in self._image:
-            return self._visit(node, True)
-        new = node.over(self._image)
+    def _visit_changed(self, node: Apply) -> Frame | None:
+        """`_visit` for a node of the graph with new inputs; nothing equals it, nor has a rule seen it."""
+        image, inputs = self._image, node.inputs
+        new = node.with_inputs(tuple(map(image.get, inputs, inputs)))
         if new is not node:
             self.applier.known.add(new)
-            if self.merging:
-                return self._met(node, new, True)
-            self._stands_for(node, new, True)  # nothing equals it, nor has a rule seen it: it is new
-            return self._offered(node, new, True)
-        unmet = self.merging and node not in self._finished
-        if unmet and self._equal.setdefault((node.op, node.inputs), node) is not node:
+            if self.applier.looks_at_users:
+                self._stands_for(node, new, True)
+            else:
+                image.update(zip(node.outputs, new.outputs))
+        return self._offered(node, new, True)
+
+    def _visit_first(self, node: Apply, is_busy: bool) -> Frame | None:
+        """`_visit` for a node of the graph, quick for the common case: unchanged and equal to no other."""
+        if not self.merging or not self._image.keys().isdisjoint(node.inputs) or node.outputs[0] in self._image:
+            return self._visit(node, True)
+        if node not in self._finished and self._first_equal(node) is not node:
             return self._met(node, node, True)
         return self._offered(node, node, True) if is_busy else None
 
@@ -168,7 +179,7 @@ class Sweep:
 
     def _offered(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
         """Offer a node to its rules unless it is finished; return the frame of the replacement if a rule fires."""
-        key = match_key_of(node)
+        key = node._match_key or match_key_of(node)
         plain, by_users = self.applier.offers.get(key) or self.applier.offers_to(key)
         if plain and node not in self._finished and (frame := self._offer(source, node, plain)) is not None:
             return frame
@@ -246,7 +257,7 @@ class Sweep:
                 inputs = [self._constants.setdefault(i.key, i) if isinstance(i, Constant) else i for i in node.inputs]
                 node = node.with_inputs(inputs)
                 self.applier.known.add(node)
-        first = self._equal.setdefault((node.op, node.inputs), node)
+        first = self._first_equal(node)
         if first is node:
             return node
         clock = self.applier.clock
@@ -257,6 +268,23 @@ class Sweep:
         merged = known and self._admit_merges(node.outputs, images)  # the first one may know fewer lengths
         self.merge.time += clock.read() - start
         return first if merged else node
+
+    def _first_equal(self, node: Apply) -> Apply:
+        """Return the first node met that applies the same op to the same inputs, perhaps this one."""
+        first = self._equal.setdefault(node.inputs, node)
+        if first is node or first.op == node.op:
+            return first
+        return self._equal_ops.setdefault((node.op, node.inputs), node)
+
+    def _remember(self, nodes: Iterable[Apply]) -> None:
+        """Let each of these nodes be the first one of its kind."""
+        for node in nodes:
+            if (first := self._equal.setdefault(node.inputs, node)) is node:
+                continue
+            if first.op == node.op:
+                self._equal[node.inputs] = node
+            else:
+                self._equal_ops[node.op, node.inputs] = node
 
     def _merge_constants(self, graph: FunctionGraph) -> None:
         clock = self.applier.clock

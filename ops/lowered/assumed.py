@@ -9,6 +9,7 @@ user sees the exception.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,12 @@ from ..shapes.specify import CheckLengths
 
 class BrokenAssumption(ValueError):
     """A call whose lengths are not those that its graph assumes."""
+
+
+@lru_cache(maxsize=64)
+def _one_of_equal(axes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return the first tuple that equals `axes`: match keys of all that read an array compare ops, once a node."""
+    return axes
 
 
 def bare(v: Variable) -> Variable:
@@ -53,9 +60,15 @@ class AssumeEqual(TensorOp):
         batching="a pass makes it, when many examples are one graph already",
     )
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", _one_of_equal(self.axes))
+
     def __hash__(self) -> int:
         """The hash of the first axes: a graph has one such node, and match keys of all that read it hash its op."""
         return hash(self.axes[:2])
+
+    def __reduce__(self) -> Any:
+        return AssumeEqual, (self.axes,)
 
     def parts(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Return the tensors and the lengths among inputs."""
@@ -134,4 +147,6 @@ def are_equal(compared: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
 
 def assumption_in(graph: FunctionGraph) -> Apply | None:
     """Return the node by which a graph assumes lengths, if it does."""
-    return next((node for node in graph.order if isinstance(node.op, AssumeEqual)), None)
+    if not any(isinstance(op, AssumeEqual) for op in graph.ops):
+        return None
+    return next(node for node in graph.order if isinstance(node.op, AssumeEqual))

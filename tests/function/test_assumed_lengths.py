@@ -395,6 +395,12 @@ def test_calls_that_break_assumptions_are_cheap(both):
     assert f.executable.broken == before + 100
 
 
+def test_equal_ops_of_many_axes_are_compared_by_identity():
+    axes = [(k, 0) for k in range(1000)]
+    op = AssumeEqual(tuple(axes))
+    assert op.axes is AssumeEqual(tuple(axes)).axes is pickle.loads(pickle.dumps(op)).axes
+
+
 def test_ops_of_other_axes_differ():
     few, many = AssumeEqual(((0, 0), (1, 0))), AssumeEqual(((0, 0), (1, 0), (2, 0)))
     assert few != many and few == AssumeEqual(((0, 0), (1, 0))) and hash(few) == hash(AssumeEqual(((0, 0), (1, 0))))

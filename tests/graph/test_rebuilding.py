@@ -111,6 +111,15 @@ def test_types_are_asked_for_again_where_constants_change():
     assert rebuilt(z, value, T.constant(4)).out.type.shape == (4,)
 
 
+def test_constants_of_a_graph_stand_in_order_of_first_use():
+    x = T.vector("x")
+    a, b, c, d = (T.constant(float(k)) for k in range(4))
+    graph = FunctionGraph([x], [T.clip(x * c, a, c) + T.where(x > b, c, a), d, x, a])
+    read = [i for node in graph.order for i in node.inputs] + list(graph.outputs)
+    assert graph.constants == tuple(dict.fromkeys(i for i in read if i.owner is None and i is not x))
+    assert len(graph.constants) == 4 and FunctionGraph([x], [x]).constants == ()
+
+
 def test_each_operand_of_a_pattern_needs_one_of_its_own():
     c, a, b, d, x, y = wilds("c a b d x y")
     pattern = mul(once(switch(c, a, b)), once(switch(d, x, y)))

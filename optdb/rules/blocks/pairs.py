@@ -23,7 +23,7 @@ from ..facts import Node, producer
 def paired(node: Node, users: Users) -> Variable | None:
     """Fuse a depthwise convolution, groups within blocks or a pool with the convolution that it alone reads."""
     first = producer(node.inputs[0], BlockedConvolution, BfloatConvolution, FusedProduct)
-    if first is None or len(users(node.inputs[0])) > 1 or not (_are_words(first, node) or _are_floats(first, node)):
+    if first is None or not (_are_words(first, node) or _are_floats(first, node)) or len(users(node.inputs[0])) > 1:
         return None
     inputs = (*first.inputs, *node.inputs[1:])
     return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out

@@ -231,7 +231,8 @@ def _nest_alone(node: Apply, level: int, facts: Facts) -> Group:
 
 def _may_be_in_nest(value: Variable) -> bool:
     # Scalars that are integers or conditions are lengths and indices; the driver computes them in registers.
-    return value.ndim > 0 or value.type.kind in "fc"
+    kind = value.type
+    return bool(kind.shape) or kind.kind in "fc"
 
 
 def _one_space(groups: list[Group]) -> bool:

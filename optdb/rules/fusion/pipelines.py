@@ -127,9 +127,11 @@ def _is_part(node: Apply) -> bool:
 
 def _is_kernel(node: Apply) -> bool:
     """Whether the node computes each row of its results from some rows of its operands."""
-    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
-    rank = 0 if isinstance(node.op, DimShuffle) else max((i.ndim for i in node.inputs), default=0)
-    return rank > 0 and not node.op.fallible and all(_keeps_rows(n, rank) for n in inside)
+    op = node.op
+    if not isinstance(op, (Fused, Pointwise, Reduce, AlongAxis)) or op.fallible:
+        return False
+    rank = max([i.ndim for i in node.inputs], default=0)
+    return rank > 0 and all(_keeps_rows(n, rank) for n in (op.graph.order if isinstance(op, Fused) else (node,)))
 
 
 def _keeps_rows(node: Apply, rank: int) -> bool:

@@ -93,10 +93,10 @@ class Reader:
                 isinstance(node.op, Elementwise)
                 and node.op in (add, sub)
                 and node not in self._absorbed
-                and node.out.dtype in BLAS_DTYPES
-                and node.out.ndim in (1, 2)
+                and (kind := node.outputs[0].type).dtype in BLAS_DTYPES
+                and len(kind.shape) in (1, 2)
             ):
-                total = self._sorted(list(self._terms(node)), node.out.dtype)
+                total = self._sorted(list(self._terms(node)), kind.dtype)
                 if total.worth:
                     found[node] = total
         return found
@@ -148,7 +148,7 @@ class Reader:
 
         What addition first widens to `dtype` is computed before it is: no call of a BLAS does both.
         """
-        products = [t for t in terms if t.value.dtype == dtype and product_of(t.value) is not None]
+        products = [t for t in terms if t.value.type.dtype == dtype and product_of(t.value) is not None]
         absorbable = [t for t in products if self._once(t.value)]
         self.shared_products += len(products) - len(absorbable)
         if not absorbable:
@@ -156,7 +156,7 @@ class Reader:
         first, by_blas = absorbable[0].value, set(map(id, absorbable))
         chosen, matrices, others = list[Term](), list[Term](), list[Term]()
         for t in terms:
-            if t.value.dtype != dtype or not self.agreement.same_shape(t.value, first):
+            if t.value.type.dtype != dtype or not self.agreement.same_shape(t.value, first):
                 others.append(t)
             elif id(t) in by_blas:
                 chosen.append(t)
@@ -166,7 +166,8 @@ class Reader:
 
 
 def _alike(a: Variable, b: Variable) -> bool:
-    return a.dtype == b.dtype and a.ndim == b.ndim
+    mine, theirs = a.type, b.type
+    return mine.dtype == theirs.dtype and len(mine.shape) == len(theirs.shape)
 
 
 def as_scalar(variable: Variable) -> Variable | None:
@@ -181,7 +182,7 @@ def as_scalar(variable: Variable) -> Variable | None:
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """Return the operands of a product that BLAS can accumulate: two matrices, or a matrix and a vector."""
     above = variable.owner
-    if above is None or variable.dtype not in BLAS_DTYPES:
+    if above is None or not isinstance(above.op, (Dot, Dot22)) or variable.type.dtype not in BLAS_DTYPES:
         return None
     if isinstance(above.op, Dot22) or (isinstance(above.op, Dot) and variable.ndim == 1):
         return above.inputs[0], above.inputs[1]

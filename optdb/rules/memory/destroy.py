@@ -96,7 +96,8 @@ class Liveness:
         The node itself may read the same variable at several positions, but no other view of it.
         """
         victim, result = node.inputs[position], node.outputs[output]
-        if victim.dtype != result.dtype or victim.ndim != result.ndim:
+        mine, theirs = victim.type, result.type
+        if mine.dtype != theirs.dtype or len(mine.shape) != len(theirs.shape):
             return False
         whole = bare(victim)
         if whole in self._taken or victim not in self._read_last(node):
