@@ -231,6 +231,26 @@ def test_an_info_that_the_program_reads_is_pytorchs() -> None:
     assert "linalg_cholesky_ex" in conversion.remarks[0]
 
 
+@pytest.mark.parametrize(("take", "shape"), [
+    (lambda x, mask: x[mask] * 2, (4,)),
+    (lambda x, mask: x[mask].sum(0), (4, 5)),
+    (lambda x, mask: x[:, mask] + 1, (5,)),
+    (lambda x, mask: x[..., mask] + 1, (2,)),
+], ids=["rows", "axes", "middle", "last"])  # fmt: skip
+def test_elements_where_a_mask_is_true_are_taken_without_pytorch(take: Any, shape: tuple[int, ...]) -> None:
+    class Taken(torch.nn.Module):
+        def forward(self, x: Any, mask: Any) -> Any:
+            return take(x, mask)
+
+    x, some = torch.randn(4, 5, 2), torch.zeros(shape, dtype=torch.bool)
+    some[0] = True
+    model = ag.from_torch(Taken(), (x, some))
+    assert not model.remarks
+    for mask in (some, ~some, some & False, some | True):
+        got = torch.as_tensor(np.asarray(model(x.numpy(), mask.numpy())))
+        torch.testing.assert_close(got, take(x, mask), rtol=1e-5, atol=1e-6)
+
+
 def test_a_source_with_fewer_elements_than_the_mask_takes_is_an_error() -> None:
     x, mask, source = torch.zeros(3), torch.tensor([True, True, False]), torch.ones(1)
     graph = make_fx(torch.masked_scatter, decomposition_table=decompositions_of(), tracing_mode="fake")(x, mask, source)

@@ -30,7 +30,13 @@ def _masked(indices: Sequence[Any]) -> bool:
 
 @converter("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
-    return NotImplemented if _masked(indices) else x[places(indices)]
+    """One mask takes the elements where it is true; PyTorch runs masks beside other indices."""
+    if _masked(indices):
+        given = [i for i in indices if i is not None]
+        if len(given) > 1 or given[0].ndim == 0:
+            return NotImplemented
+        indices = [None if i is None else as_dtype(i, "bool") for i in indices]
+    return x[places(indices)]
 
 
 @converter("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")

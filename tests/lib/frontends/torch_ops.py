@@ -1,10 +1,11 @@
 """Samples of PyTorch's own tests (`OpInfo`), computed by our converters and by PyTorch.
 
-python tests/lib/frontends/torch_ops.py [NAME ...] [--dtypes float32 ...] [--most 2] [--mode FAST_RUN]
+python tests/lib/frontends/torch_ops.py [NAME ...] [--dtypes float32 ...] [--most 2] [--mode FAST_RUN] [--compiled]
 python tests/lib/frontends/torch_ops.py --record FILE --seconds 500     go on where the last run of this file ended
 python tests/lib/frontends/torch_ops.py --record FILE --write PAGE      put the counts of a whole run into a page
 
 The first form prints counts, and one line for each sample that differs.  Ops in a record are not run again.
+`--compiled`: run samples by `torch.compile(backend="arignote")`; without it, convert their graphs.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch._dynamo
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
 import arignote as ag
 from arignote.frontends.torch import Conversion
+from arignote.frontends.torch.backend import graphs
 from arignote.frontends.torch.building import leaves
 from arignote.frontends.torch.decompositions import decompositions_of
 from arignote.frontends.torch.dtypes import NAMES, Unsupported, array_of, type_of
@@ -72,6 +75,41 @@ def traced(op: Any, sample: Any) -> Any:
     return graph, tensors, expected
 
 
+def compiled_outcome(op: Any, dtype: torch.dtype, sample: Any, mode: Any) -> Outcome:
+    """Return how one sample goes under `torch.compile`; "eager" if PyTorch runs a part of it."""
+    label, kind = label_of(op), _short(dtype)
+
+    def run(first: Any, args: Any, kwargs: Any) -> Any:
+        return op(first, *args, **kwargs)
+
+    def given() -> Any:
+        parts = (sample.input, sample.args, sample.kwargs)
+        return pytree.tree_map_only(torch.Tensor, lambda t: t.detach().clone(), parts)
+
+    torch._dynamo.reset()
+    before = {g.name for g in graphs()}
+    torch.manual_seed(42)
+    try:
+        expected = leaves(run(*given()))
+    except Exception as error:
+        return Outcome(label, kind, UNTRACED, f"{type(error).__name__}: {str(error)[:200]}")
+    torch.manual_seed(42)
+    try:
+        with warnings.catch_warnings(record=True) as given_notices:
+            warnings.simplefilter("always")
+            results = leaves(torch.compile(run, backend="arignote", options={"mode": mode})(*given()))
+    except Exception as error:
+        return Outcome(label, kind, FAILS, f"{type(error).__name__}: {str(error)[:300]}")
+    own = [g for g in graphs() if g.name not in before]
+    remarks = [line for g in own for line in g.remarks]
+    remarks += [str(w.message) for w in given_notices if "PyTorch runs the graph" in str(w.message)]
+    remarks += [] if own else ["no graph"]
+    if op.name in UNORDERED and "stable" not in sample.kwargs:
+        results, expected = _by_place(op, sample, results), _by_place(op, sample, expected)
+    text = _difference(results, expected)
+    return Outcome(label, kind, DIFFERS if text else EAGER if remarks else EQUAL, "; ".join([text, *remarks])[:300])
+
+
 def outcome(op: Any, dtype: torch.dtype, sample: Any, mode: Any) -> Outcome:
     """Return how one sample goes."""
     label, kind = label_of(op), _short(dtype)
@@ -95,15 +133,23 @@ def outcome(op: Any, dtype: torch.dtype, sample: Any, mode: Any) -> Outcome:
     wanted = leaves(expected)
     if op.name in UNORDERED and "stable" not in sample.kwargs:
         results, wanted = _by_place(op, sample, results), _by_place(op, sample, wanted)
+    if text := _difference(results, wanted):
+        return Outcome(label, kind, DIFFERS, text + "; " + "; ".join(conversion.remarks))
+    return Outcome(label, kind, EAGER if conversion.remarks else EQUAL, "; ".join(conversion.remarks)[:200])
+
+
+def _difference(results: Sequence[Any], wanted: Sequence[Any]) -> str:
+    """Return how results differ from those of eager mode; an empty text if they are equal."""
     try:
         for got, want in zip(results, wanted, strict=True):
             if isinstance(want, torch.Tensor):
-                _require_close(torch.as_tensor(np.array(got)), want.detach().resolve_conj().resolve_neg())
+                got = got.detach() if isinstance(got, torch.Tensor) else torch.as_tensor(np.array(got))
+                _require_close(got.resolve_conj().resolve_neg(), want.detach().resolve_conj().resolve_neg())
             else:
                 assert got == want or (got != got and want != want), f"{got} != {want}"
-    except AssertionError as error:
-        return Outcome(label, kind, DIFFERS, " ".join(str(error).split())[:300] + "; " + "; ".join(conversion.remarks))
-    return Outcome(label, kind, EAGER if conversion.remarks else EQUAL, "; ".join(conversion.remarks)[:200])
+    except (AssertionError, ValueError) as error:
+        return " ".join(str(error).split())[:300] or "it differs"
+    return ""
 
 
 def _require_close(got: torch.Tensor, want: torch.Tensor) -> None:
@@ -127,10 +173,12 @@ def _by_place(op: Any, sample: Any, results: Any) -> list[Any]:
     return [torch.sort(torch.gather(x, dim, places), dim).values]
 
 
-def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = DTYPES) -> Iterator[Outcome]:
+def outcomes(
+    names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = DTYPES, run: Any = outcome
+) -> Iterator[Outcome]:
     """Yield how samples go: at most so many for each op and dtype, spread evenly."""
     for op in ops(names):
-        yield from outcomes_of(op, most, mode, dtypes)
+        yield from outcomes_of(op, most, mode, dtypes, run)
 
 
 def ops(names: Any = ()) -> list[Any]:
@@ -138,7 +186,7 @@ def ops(names: Any = ()) -> list[Any]:
     return [op for op in op_db if op.name not in UNSET and (not names or op.name in names)]
 
 
-def outcomes_of(op: Any, most: int, mode: Any, dtypes: Any = DTYPES) -> Iterator[Outcome]:
+def outcomes_of(op: Any, most: int, mode: Any, dtypes: Any = DTYPES, run: Any = outcome) -> Iterator[Outcome]:
     """Yield how samples of one op go."""
     for dtype in sorted(op.supported_dtypes("cpu") & set(dtypes), key=str):
         try:
@@ -148,7 +196,7 @@ def outcomes_of(op: Any, most: int, mode: Any, dtypes: Any = DTYPES) -> Iterator
             continue
         step = max(1, len(samples) // most)
         for sample in samples[::step][:most]:
-            yield outcome(op, dtype, sample, mode)
+            yield run(op, dtype, sample, mode)
 
 
 def label_of(op: Any) -> str:
@@ -176,13 +224,16 @@ def read(record: Path) -> dict[str, dict[str, Any]]:
     return {row.pop("op"): row for row in map(json.loads, lines)}
 
 
-def go_on(record: Path, seconds: float, most: int, mode: str, names: Sequence[str] = (), dtypes: Any = DTYPES) -> int:
+def go_on(
+    record: Path, seconds: float, most: int, mode: str, names: Sequence[str] = (), dtypes: Any = DTYPES,
+    run: Any = outcome,
+) -> int:  # fmt: skip
     """Run the ops that a record lacks, for so many seconds, and return how many it still lacks."""
     end, known = time.monotonic() + seconds, read(record)
     left = [op for op in ops(names) if label_of(op) not in known]
     while left and time.monotonic() < end:
         op = left.pop(0)
-        row = counts_of(list(outcomes_of(op, most, mode, dtypes)))
+        row = counts_of(list(outcomes_of(op, most, mode, dtypes, run)))
         with record.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"op": label_of(op), **row}) + "\n")
         for fate, dtype, text in row["odd"]:
@@ -221,6 +272,7 @@ def main() -> None:
     parser.add_argument("--dtypes", nargs="*", default=[_short(d) for d in DTYPES])
     parser.add_argument("--most", type=int, default=2, help="samples of each op and dtype")
     parser.add_argument("--mode", default="NUMPY")
+    parser.add_argument("--compiled", action="store_true", help="by torch.compile")
     parser.add_argument("--record", type=Path, metavar="FILE")
     parser.add_argument("--seconds", type=float, default=500)
     parser.add_argument("--write", type=Path, metavar="PAGE")
@@ -230,11 +282,12 @@ def main() -> None:
         given.write.write_text(page(given.write.read_text(encoding="utf-8"), read(given.record)), encoding="utf-8")
         return
     kinds = {d for d in DTYPES if _short(d) in given.dtypes}
+    run = compiled_outcome if given.compiled else outcome
     if given.record:
-        print("ops left:", go_on(given.record, given.seconds, given.most, given.mode, given.names, kinds))
+        print("ops left:", go_on(given.record, given.seconds, given.most, given.mode, given.names, kinds, run))
         return
     counts: Counter[str] = Counter()
-    for found in outcomes(given.names, given.most, given.mode, kinds):
+    for found in outcomes(given.names, given.most, given.mode, kinds, run):
         counts[found.fate] += 1
         if found.fate in (DIFFERS, FAILS) or (given.names and found.fate != EQUAL):
             print(found.fate, found.op, found.dtype, found.text, flush=True)
