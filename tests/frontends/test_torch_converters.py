@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ from arignote.ops.core.tensor import TensorVariable  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 aten = torch.ops.aten
+with contextlib.suppress(ImportError):
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
 UNTRACED = "PyTorch 2.6 traces no unique_consecutive"
 
 
