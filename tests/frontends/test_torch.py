@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
-from torch_versions import IS_OLDEST, keeps_checks  # noqa: E402
+from torch_versions import IS_OLDEST, keep_progress_without_thread, keeps_checks  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote import ops as T  # noqa: E402
@@ -26,10 +26,7 @@ from arignote.frontends.torch.table import CONVERTERS  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 
 
 class Net(torch.nn.Module):
@@ -392,14 +389,16 @@ def test_import_is_lazy() -> None:
 
 
 @pytest.mark.long
-def test_samples_of_pytorchs_own_tests() -> None:
+@pytest.mark.parametrize("way", ["outcome", "compiled_outcome"])
+def test_samples_of_pytorchs_own_tests(way: str) -> None:
     """A few ops in a few dtypes; the campaign takes all of them."""
     pytest.importorskip("expecttest")
+    import torch_ops
     from torch_ops import DIFFERS, FAILS, outcomes
 
     names = ("div", "remainder", "pow", "sum", "amax", "where", "index_select", "cat", "nn.functional.softplus")
-    kinds = (torch.float32, torch.int64, torch.uint8)
-    found = list(outcomes(names, 2, dtypes=kinds))
+    kinds = (torch.float32, torch.int64, torch.uint8, torch.bfloat16)
+    found = list(outcomes(names, 2, kinds, getattr(torch_ops, way)))
     assert len(found) > 40
     assert not [o for o in found if o.fate in (DIFFERS, FAILS)]
 

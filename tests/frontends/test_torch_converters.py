@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from torch_versions import IS_OLDEST, keeps_checks  # noqa: E402
+from torch_versions import IS_OLDEST, keep_progress_without_thread, keeps_checks  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote.frontends.torch import Conversion  # noqa: E402
@@ -23,10 +22,7 @@ from arignote.ops.core.tensor import TensorVariable  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 aten = torch.ops.aten
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 UNTRACED = "PyTorch 2.6 traces no unique_consecutive"
 
 
@@ -236,13 +232,28 @@ def test_an_info_that_the_program_reads_is_pytorchs() -> None:
     assert "linalg_cholesky_ex" in conversion.remarks[0]
 
 
-@pytest.mark.parametrize(("take", "shape"), [
-    (lambda x, mask: x[mask] * 2, (4,)),
-    (lambda x, mask: x[mask].sum(0), (4, 5)),
-    (lambda x, mask: x[:, mask] + 1, (5,)),
-    (lambda x, mask: x[..., mask] + 1, (2,)),
-], ids=["rows", "axes", "middle", "last"])  # fmt: skip
-def test_elements_where_a_mask_is_true_are_taken_without_pytorch(take: Any, shape: tuple[int, ...]) -> None:
+def _written(x: Any, index: Any, value: float | Any, accumulate: bool = False) -> Any:
+    return torch.ops.aten.index_put.default(x, index, torch.as_tensor(value), accumulate)
+
+
+MASKED: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "rows": (lambda x, m: x[m] * 2, (4,)),
+    "axes": (lambda x, m: x[m].sum(0), (4, 5)),
+    "middle": (lambda x, m: x[:, m] + 1, (5,)),
+    "last": (lambda x, m: x[..., m] + 1, (2,)),
+    "mask and index": (lambda x, m: x[m, :, torch.tensor(1)], (4,)),
+    "index and mask": (lambda x, m: x[torch.tensor([[0], [3]]), m], (5,)),
+    "write": (lambda x, m: _written(x, [m], -1.0), (4, 5)),
+    "write later axis": (lambda x, m: _written(x, [None, m], -1.0), (5,)),
+    "write mask and index": (lambda x, m: _written(x, [m, torch.tensor([2])], torch.tensor([3.0, 4.0])), (4,)),
+    "add": (lambda x, m: _written(x, [torch.tensor([[1], [1]]), m], 0.5, True), (5,)),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_masks_among_indices_are_converted(name: str) -> None:
+    take, shape = MASKED[name]
+
     class Taken(torch.nn.Module):
         def forward(self, x: Any, mask: Any) -> Any:
             return take(x, mask)

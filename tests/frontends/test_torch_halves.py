@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -12,16 +11,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+from torch_versions import keep_progress_without_thread  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote.frontends.torch.backend import arignote, graphs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 HALVES = [torch.bfloat16, torch.float16]
 X = torch.arange(-300, 300).float() * 0.37
 Y = torch.rand(600, generator=torch.Generator().manual_seed(0)) * 20 - 10

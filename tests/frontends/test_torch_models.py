@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import pickle
 import shutil
@@ -18,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
-from torch_versions import IS_OLDEST  # noqa: E402
+from torch_versions import IS_OLDEST, keep_progress_without_thread  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote.frontends.torch import TorchModel  # noqa: E402
@@ -27,10 +26,7 @@ from arignote.graph import Constant  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 
 
 class Images(torch.nn.Module):

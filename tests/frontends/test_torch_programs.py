@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -13,15 +12,13 @@ torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
 from torch.utils._pytree import tree_leaves  # noqa: E402
+from torch_versions import keep_progress_without_thread  # noqa: E402
 
 from arignote.frontends.torch.backend import arignote, graphs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 
 
 def constants(x: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+from torch_versions import keep_progress_without_thread  # noqa: E402
 
 import arignote as ag  # noqa: E402
 from arignote import ops as T  # noqa: E402
@@ -19,10 +19,7 @@ from arignote.frontends.torch.backend import arignote, graphs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F, nn = torch.nn.functional, torch.nn
-with contextlib.suppress(ImportError):
-    import tqdm
-
-    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+keep_progress_without_thread()
 RECIPES = {
     "Adam": {"lr": 1e-3},
     "AdamW": {"weight_decay": 0.05, "amsgrad": True, "foreach": False},

@@ -20,38 +20,36 @@ from .elementwise import number
 
 
 def places(indices: Sequence[Any]) -> tuple[Any, ...]:
-    """Return indices as those of `x[...]`: None stands for a whole axis."""
-    return tuple(slice(None) if i is None else i if i.dtype == "bool" else as_dtype(i, "int64") for i in indices)
+    """Return indices as those of `x[...]`: None stands for a whole axis, bool and uint8 for a mask."""
+    return tuple(slice(None) if i is None else as_dtype(i, "bool" if _is_mask(i) else "int64") for i in indices)
 
 
-def _masked(indices: Sequence[Any]) -> bool:
-    return any(i is not None and i.dtype in ("bool", "uint8") for i in indices)
+def _is_mask(index: Any) -> bool:
+    return index is not None and index.dtype in ("bool", "uint8")
+
+
+def _has_scalar_mask(indices: Sequence[Any]) -> bool:
+    return any(_is_mask(i) and i.ndim == 0 for i in indices)
 
 
 @converter("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
-    """One mask takes the elements where it is true; PyTorch runs masks beside other indices."""
-    if _masked(indices):
-        given = [i for i in indices if i is not None]
-        if len(given) > 1 or given[0].ndim == 0:
-            return NotImplemented
-        indices = [None if i is None else as_dtype(i, "bool") for i in indices]
-    return x[places(indices)]
+    return NotImplemented if _has_scalar_mask(indices) else x[places(indices)]
 
 
 @converter("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
 def index_put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, *_: Any) -> Any:
-    """Of several writes to a place the last counts; a mask is a choice element by element."""
+    """Of several writes to a place the last counts; one mask is a choice element by element."""
+    if _has_scalar_mask(indices):
+        return NotImplemented
     values = as_dtype(values, x.dtype)
-    if _masked(indices):
-        mask = indices[0]
-        if len(indices) != 1 or mask.dtype != "bool" or mask.ndim == 0:
-            return NotImplemented
-        if values.ndim > x.ndim - mask.ndim:
-            values = _by_order(mask, x, values, "index_put", exact=True)
-        here = T.reshape(mask, (*lengths(mask), *(1,) * (x.ndim - mask.ndim)))
+    first, *others = places(indices)
+    if not others and first.dtype == "bool":
+        if values.ndim > x.ndim - first.ndim:
+            values = _by_order(first, x, values, "index_put", exact=True)
+        here = T.reshape(first, (*lengths(first), *(1,) * (x.ndim - first.ndim)))
         return T.where(here, x + values if accumulate else values, x)
-    part = x[places(indices)]
+    part = x[(first, *others)]
     return T.inc_subtensor(part, values) if accumulate else T.set_subtensor(part, values)
 
 

@@ -1,6 +1,8 @@
-"""Marks of tests for the installed version of PyTorch."""
+"""The installed PyTorch in tests: marks of its version, no thread that outlives a test."""
 
 from __future__ import annotations
+
+import contextlib
 
 import torch
 
@@ -15,3 +17,11 @@ def keeps_checks() -> bool:
     graph = torch.fx.Graph()
     node = graph.call_function(torch.ops.aten._linalg_check_errors.default, (graph.placeholder("info"), "inv"))
     return bool(node.is_impure())
+
+
+def keep_progress_without_thread() -> None:
+    """Let PyTorch's progress bars start no thread: it would outlive a test."""
+    with contextlib.suppress(ImportError):
+        import tqdm
+
+        tqdm.tqdm.monitor_interval = 0
