@@ -14,13 +14,20 @@ def axes_by_stride(value: torch.Tensor) -> list[int]:
 
     A tensor that repeats elements gives its axes as they are.
     """
-    strides = [s if type(s) is int else s.node.hint or 0 for s in list[Any](value.stride())]
+    strides = [s if type(s) is int else _typical(s) for s in list[Any](value.stride())]
     sizes = [int(n) if type(n) is int else 2 for n in value.shape]
     if any(s == 0 for s, n in zip(strides, sizes, strict=True) if n > 1):
         return list(range(len(strides)))
     moving = [k for k in range(len(strides)) if sizes[k] != 1]
     ordered = iter(sorted(moving, key=lambda k: -strides[k]))
     return [next(ordered) if sizes[k] != 1 else k for k in range(len(strides))]
+
+
+def _typical(stride: Any) -> int:
+    """Return the stride of the traced call; one that a value of the call decides is taken as that of long axes."""
+    if stride.node.hint is not None:
+        return int(stride.node.hint)
+    return int(stride.node.expr.xreplace(dict.fromkeys(stride.node.expr.free_symbols, 1 << 12)))
 
 
 def order_of_copies(value: torch.Tensor) -> tuple[int, ...]:

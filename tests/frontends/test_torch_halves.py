@@ -55,6 +55,7 @@ EXACT: list[Callable[[Any, Any], Any]] = [
     lambda x, y: x.view(20, 30).t(), lambda x, y: x.view(torch.int16), lambda x, y: torch.nan_to_num(x / 0),
     lambda x, y: torch.full_like(x, 0.1), lambda x, y: x.to(torch.int32), lambda x, y: x.double() * 1.1,
     torch.nextafter, lambda x, y: x.abs().sqrt().neg(), lambda x, y: x[WHOLE - 2000],
+    lambda x, y: (x * 0.01).cumsum(0), lambda x, y: (x * 1e-3 + 1).cumprod(0),
 ]  # fmt: skip
 
 

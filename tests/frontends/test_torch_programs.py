@@ -184,6 +184,19 @@ def test_results_that_repeat_elements_have_the_strides_of_eager_mode() -> None:
         assert got.stride() == want.stride() and torch.equal(got, want)
 
 
+def test_results_whose_lengths_values_decide_have_the_strides_of_eager_mode() -> None:
+    def found(x: Any, counts: Any) -> Any:
+        rows = x.repeat_interleave(counts, 0)
+        return x.nonzero(), x[x[:, 0] > 0].t(), rows, *torch.where(x > 0), x.repeat_interleave(counts.int(), 1)
+
+    x = torch.randn(4, 4)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compiled = torch.compile(found, backend=arignote, options={"strict": True}, fullgraph=True)
+        for counts in (torch.tensor([2, 0, 3, 1]), torch.zeros(4, dtype=torch.int64)):
+            for got, want in zip(compiled(x, counts), found(x, counts), strict=True):
+                assert torch.equal(got, want) and (got.stride() == want.stride() or not got.numel())
+
+
 def test_experts_multiply_the_rows_that_were_routed_to_them() -> None:
     """Hugging Face's op, which is defined here if its package is not there."""
 

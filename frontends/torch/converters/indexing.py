@@ -161,6 +161,12 @@ def nonzero(call: Call, x: Any) -> Any:
     return T.stack([as_dtype(p, "int64") for p in T.nonzero(x)], axis=1)
 
 
+@converter("aten.repeat_interleave.Tensor")
+def repeated_places(call: Call, repeats: Any, *, output_size: Any = None) -> Any:
+    """Return each place as often as its number says."""
+    return as_dtype(T.repeat(T.arange(lengths(repeats)[0]), repeats), call.dtype)
+
+
 @converter("aten.embedding")
 def embedding(call: Call, weight: Any, indices: Any, padding_idx: int = -1, *_: Any, **options: Any) -> Any:
     return weight[as_dtype(indices, "int64")]

@@ -156,10 +156,13 @@ def logsumexp(call: Call, x: Any, dim: Any, keepdim: bool = False) -> Any:
 
 @converter("aten.cumsum", "aten.cumprod")
 def running(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
+    """Sums and products of float16 are kept in float32, and each result is rounded."""
     x = as_dtype(x, call.dtype)
     if x.ndim == 0:
         return x
-    return (T.cumsum if "cumsum" in str(call.node.target) else T.cumprod)(x, dim % x.ndim, dtype=call.dtype)
+    function = T.cumsum if "cumsum" in str(call.node.target) else T.cumprod
+    wide = "float32" if call.dtype == "float16" else call.dtype
+    return as_dtype(function(as_dtype(x, wide), dim % x.ndim, dtype=wide), call.dtype)
 
 
 @converter("aten._softmax", "aten._log_softmax", "aten.softmax.int", "aten.log_softmax.int")

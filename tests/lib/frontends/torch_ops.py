@@ -150,13 +150,20 @@ def _difference(results: Sequence[Any], wanted: Sequence[Any]) -> str:
     try:
         for got, want in zip(results, wanted, strict=True):
             if isinstance(want, torch.Tensor):
-                got = got.detach() if isinstance(got, torch.Tensor) else torch.as_tensor(np.array(got))
-                _require_close(got.resolve_conj().resolve_neg(), want.detach().resolve_conj().resolve_neg())
+                got = got if isinstance(got, torch.Tensor) else torch.as_tensor(np.array(got))
+                assert got.layout == want.layout, f"{got.layout} != {want.layout}"
+                _require_close(_plain(got), _plain(want))
             else:
                 assert got == want or (got != got and want != want), f"{got} != {want}"
     except (AssertionError, ValueError) as error:
         return " ".join(str(error).split())[:300] or "it differs"
     return ""
+
+
+def _plain(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor as a dense one, its elements in memory as they are read."""
+    value = value.detach()
+    return (value if value.layout is torch.strided else value.to_dense()).resolve_conj().resolve_neg()
 
 
 def _require_close(got: torch.Tensor, want: torch.Tensor) -> None:
