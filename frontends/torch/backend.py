@@ -144,11 +144,11 @@ class _Build:
         outputs, results = self._results(found)
         updates = {shared[n]: stored(conversion.writes[n], n.meta["val"].dtype) for n in self.mutated}
         compiled = CompiledGraph(self.name, self.graph, conversion.remarks)
-        options = {"name": self.name, **self.settings.function_options}
+        options = {"name": self.name, "on_unused_input": "ignore", **self.settings.function_options}
         if self.settings.frozen and self.phase == "inference" and not updates:
             compiled.run = self._freezing(compiled, outputs, results, options)
         else:
-            compiled.function = function(self.inputs, outputs, updates or None, on_unused_input="ignore", **options)
+            compiled.function = function(self.inputs, outputs, updates or None, **options)
             compiled.run = runner(compiled.function, self.passed, self.held, results)
         for line in conversion.remarks:
             notice(line)

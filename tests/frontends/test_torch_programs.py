@@ -197,6 +197,25 @@ def test_results_whose_lengths_values_decide_have_the_strides_of_eager_mode() ->
                 assert torch.equal(got, want) and (got.stride() == want.stride() or not got.numel())
 
 
+def test_an_argument_may_serve_by_its_lengths_alone() -> None:
+    class Padded(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 3)
+
+        def forward(self, x: Any, like: Any) -> Any:
+            y = self.layer(x)
+            return torch.cat([y, torch.zeros_like(like)])
+
+    net, x, like = Padded(), torch.randn(2, 4), torch.ones(5, 3)
+    with torch.no_grad():
+        want = net(x, like)
+        for options in ({}, {"freeze": True}, {"quantize": [(x, like)]}):
+            torch._dynamo.reset()
+            found = torch.compile(net, backend=arignote, options=options)(x, like)
+            torch.testing.assert_close(found, want, rtol=0.05, atol=0.05)
+
+
 def test_experts_multiply_the_rows_that_were_routed_to_them() -> None:
     """Hugging Face's op, which is defined here if its package is not there."""
 
