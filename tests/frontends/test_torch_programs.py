@@ -197,6 +197,27 @@ def test_results_whose_lengths_values_decide_have_the_strides_of_eager_mode() ->
                 assert torch.equal(got, want) and (got.stride() == want.stride() or not got.numel())
 
 
+@pytest.mark.parametrize("kind", [torch.bool, torch.float32], ids=str)
+@pytest.mark.parametrize("size", [5, 40])
+def test_rows_of_attention_that_a_mask_hides_are_zeros(kind: Any, size: int) -> None:
+    def attend(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    kept = torch.ones(2, 1, size, size, dtype=torch.bool)
+    kept[:, :, 2] = False
+    kept[1, :, :, size // 2 :] = False
+    mask = kept if kind is torch.bool else torch.zeros(kept.shape).masked_fill(~kept, -torch.inf)
+    given = [torch.randn(2, 2, size, 4) for _ in range(3)]
+    compiled = torch.compile(attend, backend=arignote, options={"strict": True})
+    torch.testing.assert_close(compiled(*given, mask), attend(*given, mask))
+    each = []
+    for f in (compiled, attend):
+        own = [v.clone().requires_grad_() for v in given]
+        f(*own, mask).square().sum().backward()
+        each.append([v.grad for v in own])
+    torch.testing.assert_close(*each)
+
+
 def test_an_argument_may_serve_by_its_lengths_alone() -> None:
     class Padded(torch.nn.Module):
         def __init__(self) -> None:

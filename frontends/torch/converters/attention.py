@@ -1,6 +1,7 @@
 """Attention: `scaled_dot_product_attention` in all its forms, forward and backward.
 
-The scores are an expression, softmax(scale * q @ k^T + mask) @ v, which the optimizer makes one op of.
+The values are an expression, softmax(scale * q @ k^T + mask) @ v, which the optimizer makes one op of.  Zeros for rows
+that a mask hides come after it.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ def _scores(q: Any, k: Any, mask: Any, causal: bool, scale: Any) -> Any:
     return scores + as_dtype(mask, scores.dtype)
 
 
-def _shares(scores: Any, mask: Any) -> Any:
-    """Return the softmax; a row that a truth mask hides whole is 0."""
-    shares = T.softmax(scores, -1)
-    if mask is None or mask.dtype != "bool":
-        return shares
-    return T.where(T.any(mask, axis=-1, keepdims=True), shares, number(0, shares))
+def _seen(x: Any, mask: Any) -> Any:
+    """Return shares or values with zeros in the rows that a mask hides whole: their softmax is NaN."""
+    if mask is None:
+        return x
+    kept = mask if mask.dtype == "bool" else T.ne(mask, number(-np.inf, mask))
+    return T.where(T.any(kept, axis=-1, keepdims=True), x, number(0, x))
 
 
 def _wide(*values: Any) -> list[Any]:
@@ -72,9 +73,9 @@ def attention(
     if enable_gqa and q.ndim >= 3:
         k, v = _by_heads(q, k, v)
     q, k, v = _wide(q, k, v)
-    shares = _shares(_scores(q, k, attn_mask, is_causal, scale), attn_mask)
-    y = as_dtype(T.matmul(shares, v), call.dtype)
-    return (y, as_dtype(shares, call.dtypes[1])) if "_math" in str(call.node.target) else y
+    shares = T.softmax(_scores(q, k, attn_mask, is_causal, scale), -1)
+    y = as_dtype(_seen(T.matmul(shares, v), attn_mask), call.dtype)
+    return (y, as_dtype(_seen(shares, attn_mask), call.dtypes[1])) if "_math" in str(call.node.target) else y
 
 
 @converter("aten._scaled_dot_product_flash_attention_for_cpu")
@@ -87,8 +88,15 @@ def flash_attention(
         return NotImplemented
     wide_q, wide_k, wide_v = _wide(q, *_by_heads(q, k, v))
     scores = _scores(wide_q, wide_k, attn_mask, is_causal, scale)
-    y = as_dtype(T.matmul(_shares(scores, attn_mask), wide_v), call.dtype)
-    return y, as_dtype(T.logsumexp(scores, axis=-1), call.dtypes[1])
+    shares = T.softmax(scores, -1)
+    y = as_dtype(_seen(T.matmul(shares, wide_v), attn_mask), call.dtype)
+    return y, as_dtype(_log_of_sums(scores, shares), call.dtypes[1])
+
+
+def _log_of_sums(scores: Any, shares: Any) -> Any:
+    """Return the logarithm of the sum of exponentials of each row: its largest share is exp(0) by that sum."""
+    highest = T.max(scores, axis=-1)
+    return T.where(T.isfinite(highest), highest - T.log(T.max(shares, axis=-1)), highest)
 
 
 @converter("aten._scaled_dot_product_flash_attention_for_cpu_backward")

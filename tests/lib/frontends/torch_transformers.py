@@ -361,5 +361,151 @@ LONG: dict[str, Case] = {
 }
 """Attention in windows, pooled, relative, linear, or mixed with convolutions."""
 
-CLASSES = GENERAL | LANGUAGE | LONG
+_FFN = {"encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "vocab_size": 99, "use_cache": False}
+_SERIES = {
+    "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "use_cache": False,
+    "prediction_length": 4, "context_length": 8, "lags_sequence": [1, 2], "num_time_features": 1,
+}  # fmt: skip
+
+
+def _hours() -> dict[str, Any]:
+    past, future = torch.rand(2, 10), torch.rand(2, 4)
+    return {
+        "past_values": past, "past_time_features": torch.rand(2, 10, 1), "past_observed_mask": torch.ones(2, 10),
+        "future_values": future, "future_time_features": torch.rand(2, 4, 1),
+    }  # fmt: skip
+
+
+LATER: dict[str, Case] = {
+    "OpenAIGPT": ("LMHeadModel", {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99}, _words),
+    "CTRL": ("LMHeadModel", {**_HEADED, "dff": 64}, _words),
+    "XLM": (
+        "Model", {"emb_dim": 32, "n_layers": 2, "n_heads": 4, "vocab_size": 99, "max_position_embeddings": 64}, _masked,
+    ),
+    "RecurrentGemma": (
+        "ForCausalLM",
+        {**_GROUPED, "lru_width": 32, "attention_window_size": 8, "block_types": ["recurrent", "attention"]},
+        _words,
+    ),
+    "Qwen3Next": (
+        "ForCausalLM",
+        {
+            **_EXPERTS, "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2,
+            "linear_num_value_heads": 4, "linear_conv_kernel_dim": 4, "shared_expert_intermediate_size": 16,
+            "layer_types": ["linear_attention", "full_attention"],
+        },
+        _words,
+    ),
+    "xLSTM": (
+        "ForCausalLM",
+        {
+            "hidden_size": 32, "num_hidden_layers": 2, "num_blocks": 2, "num_heads": 2, "vocab_size": 99,
+            "use_cache": False, "chunk_size": 8,
+        },
+        lambda: {"input_ids": _ids(2, 16)},
+    ),
+    "DiffLlama": ("ForCausalLM", _GROUPED, _masked),
+    "SwitchTransformers": (
+        "Model",
+        {
+            **_T5, "num_decoder_layers": 2, "num_experts": 4, "num_sparse_encoder_layers": 1,
+            "num_sparse_decoder_layers": 1, "expert_capacity": 8,
+        },
+        _pair,
+    ),
+    "ProphetNet": (
+        "Model",
+        {
+            **_FFN, "hidden_size": 32, "num_encoder_layers": 2, "num_decoder_layers": 2, "ngram": 2,
+            "num_encoder_attention_heads": 4, "num_decoder_attention_heads": 4, "max_position_embeddings": 64,
+        },
+        _pair,
+    ),
+    "Yoso": ("Model", _SMALL, _words),
+    "Mra": ("Model", {**_SMALL, "max_position_embeddings": 64}, lambda: {"input_ids": _ids(1, 32)}),
+    "Wav2Vec2Conformer": (
+        "Model", {**_SOUND, "position_embeddings_type": "relative", "conv_depthwise_kernel_size": 7}, _wave,
+    ),
+    "Moonshine": (
+        "Model",
+        {
+            "hidden_size": 32, "intermediate_size": 64, "encoder_num_hidden_layers": 2, "decoder_num_hidden_layers": 2,
+            "encoder_num_attention_heads": 4, "decoder_num_attention_heads": 4, "vocab_size": 99, "use_cache": False,
+            "pad_token_id": 0,
+        },
+        lambda: {"input_values": torch.rand(1, 4000), "decoder_input_ids": _ids(1, 5)},
+    ),
+    "UnivNet": (
+        "Model",
+        {
+            "model_in_channels": 8, "model_hidden_channels": 8, "num_mel_bins": 10, "resblock_kernel_sizes": [3, 3],
+            "resblock_stride_sizes": [4, 4], "resblock_dilation_sizes": [[1, 3], [1, 3]],
+            "kernel_predictor_hidden_channels": 8, "kernel_predictor_num_blocks": 2,
+        },
+        lambda: {"input_features": torch.rand(1, 7, 10), "noise_sequence": torch.rand(1, 7, 8)},
+    ),
+    "Vits": (
+        "Model",
+        {
+            **_SMALL, "ffn_dim": 64, "flow_size": 16, "spectrogram_bins": 9, "window_size": 2,
+            "prior_encoder_num_flows": 2, "prior_encoder_num_wavenet_layers": 2, "upsample_initial_channel": 16,
+            "upsample_rates": [4, 2], "upsample_kernel_sizes": [8, 4], "resblock_kernel_sizes": [3],
+            "resblock_dilation_sizes": [[1, 3]], "duration_predictor_filter_channels": 16,
+            "depth_separable_channels": 2, "use_stochastic_duration_prediction": False, "noise_scale": 0.0,
+        },
+        lambda: {"input_ids": _ids(1)},
+    ),
+    "Dac": (
+        "Model",
+        {
+            "encoder_hidden_size": 8, "downsampling_ratios": [2, 4], "decoder_hidden_size": 32, "n_codebooks": 2,
+            "codebook_size": 16, "codebook_dim": 4, "hidden_size": 32, "upsampling_ratios": [4, 2],
+        },
+        lambda: {"input_values": torch.rand(1, 1, 320)},
+    ),
+    "TimesFm": (
+        "ModelForPrediction",
+        {
+            **_HEADS, "head_dim": 8, "patch_length": 8, "context_length": 32, "horizon_length": 16,
+            "quantiles": [0.1, 0.5, 0.9],
+        },
+        lambda: {"past_values": torch.rand(2, 32)},
+    ),
+    "Autoformer": ("Model", {**_SERIES, "label_length": 4, "moving_average": 3}, _hours),
+    "Sam": (
+        "Model",
+        {
+            "vision_config": {
+                "hidden_size": 16, "output_channels": 8, "num_hidden_layers": 2, "num_attention_heads": 2,
+                "image_size": 32, "patch_size": 4, "mlp_dim": 32, "global_attn_indexes": [1], "window_size": 3,
+                "num_pos_feats": 4,
+            },
+            "prompt_encoder_config": {"hidden_size": 8, "image_size": 32, "patch_size": 4, "mask_input_channels": 4},
+            "mask_decoder_config": {
+                "hidden_size": 8, "mlp_dim": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+                "iou_head_hidden_dim": 8,
+            },
+        },
+        lambda: {
+            **_picture()(), "input_points": torch.rand(1, 1, 2, 2) * 32,
+            "input_labels": torch.ones(1, 1, 2, dtype=torch.long),
+        },
+    ),
+    "GroupViT": (
+        "Model",
+        {
+            "text_config": {**_SMALL, "eos_token_id": 98},
+            "vision_config": {
+                **_HEADS, **_PATCHES, "depths": [1, 1, 1], "num_group_tokens": [4, 2, 0],
+                "num_output_groups": [4, 2, 2], "num_hidden_layers": 3,
+            },
+            "projection_dim": 16, "projection_intermediate_dim": 32,
+        },
+        lambda: {"input_ids": _ids(1), **_picture()()},
+    ),
+}
+"""Recurrent, mixed, sparse and differential attention; sound, time series, segmentation."""
+
+CLASSES = GENERAL | LANGUAGE | LONG | LATER
 """Every class by the beginning of its name."""

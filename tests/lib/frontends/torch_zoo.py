@@ -157,6 +157,7 @@ _TIMM = {
         "ese_vovnet19b_dw", "nf_regnet_b0", "cs3darknet_s", "hgnetv2_b0",
         "legacy_seresnet18", "swiftformer_xs", "rdnet_tiny", "nextvit_small",
         "fasternet_t0", "gcresnet33ts", "regnetz_005", "resnetblur18", "caformer_s18", "test_nfnet", "test_byobnet",
+        "efficientvim_m1", "lowformer_b0", "iformer_s", "lcnetv2_small", "resnetv2_18", "cspnext_s", "densenet121",
     ),
     224: (
         "vit_tiny_patch16_224", "deit_tiny_patch16_224", "mixer_s32_224", "gmlp_ti16_224", "resmlp_12_224",
@@ -166,7 +167,7 @@ _TIMM = {
         "davit_tiny", "focalnet_tiny_srf", "sequencer2d_s", "nest_tiny", "hiera_tiny_224",
         "vit_relpos_small_patch16_224", "eva02_tiny_patch14_224", "beit_base_patch16_224", "efficientvit_m0",
         "tiny_vit_5m_224", "inception_next_atto", "volo_d1_224", "coat_tiny", "efficientformerv2_s0", "shvit_s1",
-        "swin_s3_tiny_224", "vitamin_small_224", "botnet26t_256",
+        "swin_s3_tiny_224", "vitamin_small_224", "botnet26t_256", "hieradet_small", "swinv2_tiny_window8_256",
     ),
     240: ("crossvit_tiny_240",),
 }  # fmt: skip
@@ -202,9 +203,6 @@ def _hugging_face(name: str, kind: str, sizes: dict[str, Any], given: Callable[[
 TABLE: dict[str, Maker] = {
     **{f"torchvision.{name}": make for name, make in TORCHVISION.items()},
     **TIMM,
-    **{
-        f"transformers.{name}{case[0]}": _hugging_face(name, *case)
-        for name, case in CLASSES.items()
-    },
+    **{f"transformers.{name}{case[0]}": _hugging_face(name, *case) for name, case in CLASSES.items()},
 }
 """Every network by name: package, part, model."""
