@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
-from ....ops.networks.ctc import alignment_loss
+from ....ops.networks.ctc import alignment_loss, rows_joined
 from ..tensors.variables import as_tensor_variable, wrap
 
 BLANK = 0
@@ -41,7 +41,7 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> Any:
     x, marks, steps = (v.core for v in given)
     counts = T.sum(T.cast(T.ge(marks, 0), "int64"), axis=1)
     logs = T.log_softmax(x, axis=-1)
-    return wrap(alignment_loss(logs, marks, T.cast(steps, "int64"), counts, BLANK), *given)
+    return wrap(alignment_loss(logs, *rows_joined(marks), T.cast(steps, "int64"), counts, BLANK), *given)
 
 
 class ConnectionistTemporalClassification:
