@@ -119,6 +119,13 @@ _LEFT_OUT = {
     "inplace": "leave it out: tensors are values, and memory is reused where that is safe",
     "training": "leave it out in training; T.nn.by_phase(x, y) has another value in inference",
     "dtype": "cast the operand or the result by T.cast",
+    "max_norm": "scale the rows first: weights * T.minimum(1, max_norm / T.linalg.norm(weights, axis=1, "
+                "keepdims=True))",
+    "norm_type": "it goes with max_norm, whose norm is that of T.linalg.norm(weights, ord=norm_type, axis=1)",
+    "scale_grad_by_freq": "divide the gradient's rows: g / T.maximum(1, T.bincount(T.ravel(indices), "
+                          "minlength=weights.shape[0]))[:, None]",
+    "sparse": "leave it out: the gradient is a dense matrix to which rows are added",
+    "include_last_offset": "leave out the last offset: offsets[:-1]",
 }  # fmt: skip
 _EXTENDED = frozenset((*FIRST, *SECOND, *OPTIONS, *UFUNCS))
 _HINTED = frozenset(("axis", "axes", "keepdims"))

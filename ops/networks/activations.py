@@ -17,7 +17,7 @@ from .functions import _as_float, softmax
 
 __all__ = [
     "celu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "logsigmoid", "mish", "prelu", "relu6",
-    "selu", "softmin", "softshrink", "softsign", "tanhshrink", "threshold",
+    "selu", "softmin", "softplus", "softshrink", "softsign", "tanhshrink", "threshold",
 ]  # fmt: skip
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -66,6 +66,17 @@ def mish(x: TensorLike) -> TensorVariable:
     return T.mul(x, T.tanh(T.softplus(x)))
 
 
+def softplus(x: TensorLike, beta: TensorLike = 1.0, threshold: TensorLike | None = None) -> TensorVariable:
+    """log(1 + exp(`beta` * x)) / `beta`, without overflow; with a `threshold`, x where `beta` * x is above it.
+
+    PyTorch has a threshold of 20 by default, which differs from the function by 2e-9 at most.
+    """
+    x = _as_float(x)
+    scaled = T.mul(x, beta)
+    soft = T.true_div(T.softplus(scaled), beta)
+    return soft if threshold is None else T.switch(T.gt(scaled, threshold), x, soft)
+
+
 def softsign(x: TensorLike) -> TensorVariable:
     """x / (1 + |x|)."""
     x = _as_float(x)
@@ -112,7 +123,9 @@ def prelu(x: TensorLike, weight: TensorLike) -> TensorVariable:
     x, weight = _as_float(x), as_tensor(weight)
     if weight.ndim > 1:
         raise TypeError(f"prelu: weight must be a number or a vector, an element a channel, got {describe(weight)}")
-    if weight.ndim == 1 and weight.type.shape[0] != 1:
+    if weight.ndim == 1 and x.ndim < 2 and weight.type.shape[0] is None:  # without channels there is one
+        weight = T.reshape(weight, ())
+    elif weight.ndim == 1 and weight.type.shape[0] != 1:
         _require_channels("prelu", "weight", weight, x)
         weight = T.dimshuffle(weight, 0, *"x" * (x.ndim - 2))
     return T.switch(T.gt(x, 0), x, T.mul(weight, x))

@@ -11,7 +11,7 @@ from ..core.typing import TensorLike
 from ..shapes.lengths import known_length, lengths_of
 from .functions import _as_float
 
-__all__ = ["fractional_max_pool2d"]
+__all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 
 
 def fractional_max_pool2d(
@@ -27,44 +27,55 @@ def fractional_max_pool2d(
     Raises TypeError for another rank, or without `rng` and `samples`, ValueError for both or neither of size and
     ratio, and for windows that do not fit.  Source: PyTorch's function of this name.
     """
-    name = "fractional_max_pool2d"
-    x = _as_float(x)
-    if x.ndim != 4:
-        raise TypeError(f"{name}: x must be of rank 4, got {describe(x)}")
+    return _pooled("fractional_max_pool2d", x, (kernel, output_size, output_ratio), rng, samples, (1, 0))
+
+
+def fractional_max_pool3d(
+    x: TensorLike, kernel: Any, output_size: Any = None, output_ratio: Any = None, rng: Any = None,
+    samples: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
+    """`fractional_max_pool2d` for x (images, channels, depth, height, width); `samples`: the depth's first."""
+    return _pooled("fractional_max_pool3d", x, (kernel, output_size, output_ratio), rng, samples, (0, 1, 2))
+
+
+def _pooled(
+    name: str, x: TensorLike, sizes: tuple[Any, Any, Any], rng: Any, samples: TensorLike | None, order: tuple[int, ...]
+) -> TensorVariable:
+    """Return the pool; `order[k]` is the column of `samples` for axis k of those behind the channels."""
+    x, axes = _as_float(x), len(order)
+    kernel, output_size, output_ratio = sizes
+    if x.ndim != axes + 2:
+        raise TypeError(f"{name}: x must be of rank {axes + 2}, got {describe(x)}")
     if (output_size is None) == (output_ratio is None):
         raise ValueError(
             f"{name}: give either output_size or output_ratio, got {shown(output_size)}, {shown(output_ratio)}"
         )
     images, channels, *lengths = lengths_of(x)
-    windows = _pair(name, "kernel", kernel)
+    windows = _an_axis(name, "kernel", kernel, axes)
     known = [known_length(n) for n in lengths]
     if output_size is None:
         if None in known:
             raise ValueError(f"{name}: output_ratio needs known lengths, got {describe(x)}; give output_size")
-        ratios = _pair(name, "output_ratio", output_ratio)
+        ratios = _an_axis(name, "output_ratio", output_ratio, axes)
         counts = [int(n * ratio) for n, ratio in zip(known, ratios)]  # type: ignore[operator]
     else:
-        counts = [int(n) for n in _pair(name, "output_size", output_size)]
+        counts = [int(n) for n in _an_axis(name, "output_size", output_size, axes)]
     for n, window, count in zip(known, windows, counts, strict=True):
         if count < 1 or window < 1 or (n is not None and window + count - 1 > n):
             raise ValueError(f"{name}: {count} windows of length {window} do not fit in {describe(x)}")
     if samples is None:
         if not isinstance(rng, T.random.RandomStream):
             raise TypeError(f"{name}: rng is {shown(rng)}; expected a stream, as T.random.RandomStream(seed)")
-        samples = rng.uniform(size=(images, channels, 2))
+        samples = rng.uniform(size=(images, channels, axes))
     drawn = _as_float(samples)
-    down, across = (
-        T.expand_dims(_begins(drawn[:, :, 1 - k], lengths[k], windows[k], counts[k]), -1) + T.arange(windows[k])
-        for k in range(2)
-    )
-    image, channel = T.arange(images), T.arange(channels)
-    taken = x[
-        T.expand_dims(image, (1, 2, 3, 4, 5)),
-        T.expand_dims(channel, (0, 2, 3, 4, 5)),
-        T.expand_dims(down, (3, 5)),
-        T.expand_dims(across, (2, 4)),
-    ]
-    return T.max(taken, axis=(4, 5))
+    within = tuple(range(2 + axes, 2 + 2 * axes))  # the positions in a window come last
+    outer = tuple(range(2, 2 + 2 * axes))
+    places = [T.expand_dims(T.arange(images), (1, *outer)), T.expand_dims(T.arange(channels), (0, *outer))]
+    for k in range(axes):
+        begins = _begins(drawn[:, :, order[k]], lengths[k], windows[k], counts[k])
+        own = T.expand_dims(begins, -1) + T.arange(windows[k])
+        places.append(T.expand_dims(own, tuple(p for p in outer if p not in (2 + k, within[k]))))
+    return T.max(x[tuple(places)], axis=within)
 
 
 def _begins(sample: Any, length: Any, window: int, count: int) -> Any:
@@ -79,8 +90,8 @@ def _begins(sample: Any, length: Any, window: int, count: int) -> Any:
     return T.concatenate([places, end], axis=-1)
 
 
-def _pair(name: str, argument: str, given: Any) -> tuple[Any, Any]:
-    found = tuple(given) if isinstance(given, (list, tuple)) else (given, given)
-    if len(found) != 2 or any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in found):
-        raise TypeError(f"{name}: {argument} must be a number or two, got {shown(given)}")
+def _an_axis(name: str, argument: str, given: Any, axes: int) -> tuple[Any, ...]:
+    found = tuple(given) if isinstance(given, (list, tuple)) else (given,) * axes
+    if len(found) != axes or any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in found):
+        raise TypeError(f"{name}: {argument} must be a number or {axes}, got {shown(given)}")
     return found

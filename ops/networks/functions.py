@@ -22,7 +22,7 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.functions import relu
-from ..elementwise.records import sigmoid, softplus, stop_gradient, tanh
+from ..elementwise.records import sigmoid, stop_gradient, tanh
 from ..random.draw_parameters import probability
 from ..shapes.creation import arange
 from ..shapes.getitem import take_along_axis
@@ -32,9 +32,9 @@ from ..writing import code
 from .phases import by_phase
 
 __all__ = [
-    "binary_crossentropy", "categorical_crossentropy", "dropout", "elu", "embedding", "gelu", "leaky_relu",
-    "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu",
-    "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+    "binary_crossentropy", "categorical_crossentropy", "dropout", "elu", "gelu", "leaky_relu", "log_softmax",
+    "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy",
+    "stop_gradient", "tanh",
 ]  # fmt: skip
 
 
@@ -270,20 +270,17 @@ def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:
     return by_phase(dropped, x)
 
 
-def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:
-    """The rows of the matrix `weights` that `indices`, integers of any rank, name, along a new last axis.
+def one_hot(labels: TensorLike, classes: LengthLike | None = None, dtype: DTypeLike = "float64") -> TensorVariable:
+    """1 where the new last axis, of length `classes`, is at the label, else 0; zeros for a label out of range.
 
-    Raises TypeError for indices that are no integers, IndexError at run time for one out of range.
+    Without `classes`, or with PyTorch's -1, the length is the largest label and 1, which only a run knows.  Then the
+    labels must be integers, TypeError else, and a run raises ValueError if there are none.
     """
-    indices, weights = as_tensor(indices), as_tensor(weights)
-    if indices.type.kind not in "iu":
-        raise TypeError(f"embedding: the indices must be integers, got {describe(indices)}")
-    return weights[indices]
-
-
-def one_hot(labels: TensorLike, classes: LengthLike, dtype: DTypeLike = "float64") -> TensorVariable:
-    """1 where the new last axis, of length `classes`, is at the label, else 0; zeros for a label out of range."""
     labels = as_tensor(labels)
+    if classes is None or (isinstance(classes, int) and classes == -1):
+        if labels.type.kind not in "iu":
+            raise TypeError(f"one_hot: without classes labels must be integers, got {describe(labels)}")
+        classes = T.maximum(T.add(T.max(with_dtype(labels, "int64")), 1), 0)
     return T.cast(T.eq(expand_dims(labels, labels.ndim), arange(classes)), dtype)
 
 

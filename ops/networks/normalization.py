@@ -19,7 +19,7 @@ from ..shapes.shape import DimShuffle, reshape
 from ..shapes.windows import numbers_an_axis
 from .activations import _require_channels
 from .functions import _as_float
-from .phases import averaged, by_phase, running_pair
+from .phases import averages, by_phase, running_pair
 from .pooling import SumPool
 
 __all__ = [
@@ -71,9 +71,8 @@ def batch_norm(
     y = _by_channel(x, gamma, beta, mean, variance, axis, eps)
     if running is None:
         return y
-    pair = running_pair(running, x)
-    batch = as_tensor(mean), as_tensor(variance)
-    updates = [(old, averaged(old, new, momentum)) for old, new in zip(pair, batch, strict=True)]
+    pair = running_pair("batch_norm", running, x)
+    updates = averages(pair, (mean, variance), momentum)
     return by_phase(y, _by_channel(x, gamma, beta, *pair, axis, eps), updates)
 
 
@@ -147,28 +146,46 @@ def group_norm(
 def instance_norm(
     x: TensorLike, running_mean: TensorLike | None = None, running_var: TensorLike | None = None,
     weight: TensorLike | None = None, bias: TensorLike | None = None, use_input_stats: bool = True,
-    eps: TensorLike = 1e-5,
+    momentum: TensorLike = 0.1, eps: TensorLike = 1e-5,
 ) -> TensorVariable:  # fmt: skip
     """Each channel of each image of `x` (images, channels, ...) normalized by its own mean and variance.
 
-    Without `use_input_stats` it is normalized by `running_mean` and `running_var`, vectors with an element a channel.
-    `weight` and `bias` are such vectors too.  PyTorch's `momentum` is absent, for no argument is changed in place:
-    TypeError for running statistics beside `use_input_stats`.  Source: D. Ulyanov and others, "Instance
-    normalization", 2016.
+    `weight`, `bias`, `running_mean` and `running_var` are vectors with an element a channel.  Without `use_input_stats`
+    the running mean and variance normalize `x`.
+
+    With it they are shared variables.  A training function normalizes by the images, and
+    `T.nn.running_updates(loss)` gives the updates, which move them by the share `momentum` towards the averages over
+    the images of the mean and of the variance (divided by one less than the number of elements, as in PyTorch).  The
+    function that `ag.freeze` makes normalizes by them.
+
+    Raises TypeError for only one running statistic, and for one that is not shared beside `use_input_stats`;
+    ValueError for images of one element a channel, which have no such variance.  Source: D. Ulyanov and others,
+    "Instance normalization", 2016.
     """
-    x = _with_channels("instance_norm", x, 3)
-    running = running_mean is not None or running_var is not None
-    if use_input_stats:
-        if running:
-            raise TypeError("instance_norm: running statistics go with use_input_stats=False; leave them out")
-        axes = tuple(range(2, x.ndim))
-        mean, variance = T.mean(x, axis=axes, keepdims=True), T.var(x, axis=axes, keepdims=True)
-    elif running_mean is None or running_var is None:
-        raise TypeError("instance_norm: use_input_stats=False takes both running_mean and running_var")
-    else:
-        mean = _channel_vector("instance_norm", "running_mean", running_mean, x)
-        variance = _channel_vector("instance_norm", "running_var", running_var, x)
-    return _scaled("instance_norm", _normalized(x, None, None, mean, variance, eps), weight, bias)
+    name = "instance_norm"
+    x = _with_channels(name, x, 3)
+    given = (running_mean, running_var)
+    if (running_mean is None) != (running_var is None) or (running_mean is None and not use_input_stats):
+        raise TypeError(f"{name}: running_mean and running_var are given together, and with use_input_stats=False")
+
+    def by(mean: Any, variance: Any) -> TensorVariable:
+        return _scaled(name, _normalized(x, None, None, mean, variance, eps), weight, bias)
+
+    def by_running() -> TensorVariable:
+        roles = ("running_mean", "running_var")
+        return by(*(_channel_vector(name, role, v, x) for role, v in zip(roles, given)))  # type: ignore[arg-type]
+
+    if not use_input_stats:
+        return by_running()
+    axes = tuple(range(2, x.ndim))
+    mean, variance = T.mean(x, axis=axes, keepdims=True), T.var(x, axis=axes, keepdims=True)
+    if running_mean is None:
+        return by(mean, variance)
+    if math.prod(2 if n is None else n for n in x.type.shape[2:]) < 2:
+        raise ValueError(f"{name}: running_var needs two elements a channel of an image or more, got {describe(x)}")
+    pair = running_pair(name, given, x)
+    batch = T.mean(mean, axis=(0, *axes)), T.mean(T.var(x, axis=axes, ddof=1), axis=0)
+    return by_phase(by(mean, variance), by_running(), averages(pair, batch, momentum))
 
 
 def _with_channels(name: str, x: Any, least: int = 2) -> TensorVariable:

@@ -7,7 +7,7 @@ The rule `local_by_phase` drops the value of the other phase, so a training func
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,9 +78,9 @@ def by_phase(
 def running_updates(expressions: Any) -> list[tuple[SharedVariable, TensorVariable]]:
     """Return the updates of running averages in `expressions`: pairs (shared variable, new value).
 
-    They are those of `T.nn.batch_norm(..., running=...)` and `T.nn.by_phase(..., updates=...)`, to be added to those
-    of an optimizer: `updates=optim.sgd(...) + T.nn.running_updates(loss)`.  Raises TypeError for what is no variable or
-    list of them, ValueError if a variable has two new values.
+    They are those of `T.nn.batch_norm(..., running=...)`, `T.nn.instance_norm` and `T.nn.by_phase(..., updates=...)`,
+    to be added to those of an optimizer: `updates=optim.sgd(...) + T.nn.running_updates(loss)`.  Raises TypeError for
+    what is no variable or list of them, ValueError if a variable has two new values.
     """
     outputs = list(expressions) if isinstance(expressions, (list, tuple)) else [expressions]
     for output in outputs:
@@ -98,20 +98,19 @@ def running_updates(expressions: Any) -> list[tuple[SharedVariable, TensorVariab
     return list(found.items())
 
 
-def running_pair(running: Any, channels: Variable) -> tuple[SharedVariable, SharedVariable]:
+def running_pair(name: str, running: Any, x: Variable) -> tuple[SharedVariable, SharedVariable]:
     """The two shared vectors of running averages.  Raises TypeError for anything else."""
     pair = tuple(running) if isinstance(running, (list, tuple)) else ()
     if len(pair) != 2 or not all(isinstance(v, SharedVariable) and v.ndim == 1 for v in pair):
         raise TypeError(
-            f"batch_norm: running is {shown(running)}; expected two shared vectors, the mean and the variance"
+            f"{name}: running is {shown(running)}; expected two shared vectors, the mean and the variance"
         )
     for v in pair:
-        if v.dtype != channels.dtype:
-            raise TypeError(f"batch_norm: running has {describe(v)}, expected the dtype of x, {channels.dtype}")
+        if v.dtype != x.dtype:
+            raise TypeError(f"{name}: running has {describe(v)}, expected the dtype of x, {x.dtype}")
     return pair
 
 
-def averaged(old: SharedVariable, new: Variable, momentum: Any) -> TensorVariable:
-    """`old` moved towards `new` by the share `momentum`."""
-    share = with_dtype(as_tensor(momentum), old.dtype)
-    return old + (new - old) * share  # type: ignore[no-any-return]
+def averages(running: Sequence[SharedVariable], batch: Sequence[Any], momentum: Any) -> list[tuple[Any, Any]]:
+    """Return the updates that move running averages towards those of a batch by the share `momentum`."""
+    return [(old, old + (new - old) * with_dtype(as_tensor(momentum), old.dtype)) for old, new in zip(running, batch)]

@@ -1,4 +1,4 @@
-"""Parts of a tensor named by indices: gathered (`gather_nd`), written (`scatter_nd`), folded (`embedding_bag`)."""
+"""Parts of a tensor named by indices: gathered (`gather_nd`), written (`scatter_nd`), rows (`embedding`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.typing import TensorLike
 from ..shapes.lengths import lengths_of
 from .functions import _as_float
 
-__all__ = ["embedding_bag", "gather_nd", "scatter_nd"]
+__all__ = ["embedding", "embedding_bag", "gather_nd", "scatter_nd"]
 
 COMBINING = {"mul": "mul", "max": "maximum", "min": "minimum"}
 """Our ops by the reductions of `ScatterElements` and `ScatterND` that combine elements with what is there."""
@@ -89,7 +89,26 @@ def scattered(name: str, x: Any, places: Sequence[Any], updates: Any, reduction:
     return T.combine_subtensor(x[tuple(places)], updates, getattr(T, COMBINING[reduction]))
 
 
-# --- bags of embedded rows
+# --- embedded rows, and bags of them
+
+
+def embedding(indices: TensorLike, weights: TensorLike, padding_idx: int | None = None) -> TensorVariable:
+    """The rows of the matrix `weights` that `indices`, integers of any rank, name, along a new last axis.
+
+    The row `padding_idx`, which may count from the end, has no derivative by the entries that name it.  Raises
+    TypeError for indices that are no integers, ValueError for a padding out of range, IndexError at run time for an
+    index out of range.
+    """
+    indices, weights = as_tensor(indices), as_tensor(weights)
+    if indices.type.kind not in "iu":
+        raise TypeError(f"embedding: the indices must be integers, got {describe(indices)}")
+    rows = weights[indices]
+    if padding_idx is None:
+        return rows
+    padding = T.expand_dims(_is_padding("embedding", indices, padding_idx, weights), -1)
+    return T.switch(padding, T.stop_gradient(rows), rows)
+
+
 _FOLDS = ("sum", "mean", "max")
 
 
@@ -108,9 +127,7 @@ def embedding_bag(
     """
     indices, weights = as_tensor(indices), _as_float(weights)
     _check_bags(indices, offsets, mode, per_sample_weights)
-    counted = (
-        T.ones_like(indices, dtype="bool") if padding_idx is None else T.ne(indices, _padding_row(padding_idx, weights))
-    )
+    counted = T.logical_not(_is_padding("embedding_bag", indices, padding_idx, weights))
     rows = weights[indices]
     if mode == "max":
         rows = T.switch(T.expand_dims(counted, -1), rows, T.constant(-float("inf"), rows.dtype))
@@ -150,6 +167,14 @@ def _check_bags(indices: Any, offsets: Any, mode: str, factors: Any) -> None:
         raise ValueError(f"embedding_bag: per_sample_weights go with mode='sum', got mode={mode!r}")
 
 
-def _padding_row(padding: int, weights: Any) -> Any:
-    """Return the number of the padding's row, which may count from the end."""
-    return padding if padding >= 0 else lengths_of(weights)[0] + padding
+def _is_padding(name: str, indices: Any, padding: int | None, weights: Any) -> Any:
+    """Whether each index names the row of the padding; both may count from the end."""
+    if padding is None:
+        return T.zeros_like(indices, dtype="bool")
+    if isinstance(padding, bool) or not isinstance(padding, int):
+        raise TypeError(f"{name}: padding_idx must be an integer or None, got {shown(padding)}")
+    count = weights.type.shape[0]
+    if count is not None and not -count <= padding < count:
+        raise ValueError(f"{name}: padding_idx is {padding}, and weights, {describe(weights)}, has {count} rows")
+    rows = lengths_of(weights)[0]
+    return T.eq(positive(indices, rows), padding if padding >= 0 else T.add(rows, padding))

@@ -64,6 +64,10 @@ case("glu", lambda rng: ([normal(rng, 3, 4, 2)], {"axis": one_of(rng, 1, -1)}),
 case("softmin", lambda rng: ([normal(rng, 3, 4)], {"axis": one_of(rng, 0, 1)}),
      torchs=lambda x, axis: F().softmin(x, axis))  # fmt: skip
 case("prelu", lambda rng: ([normal(rng, 2, 3, 4), normal(rng, one_of(rng, 1, 3))], {}))
+case("softplus", lambda rng: ([3 * normal(rng, 3, 4)], {"beta": one_of(rng, 0.5, 1.0, 2.0, -1.5),
+                                                       "threshold": one_of(rng, 0.5, 20.0)}))  # fmt: skip
+case("embedding", lambda rng: ([rng.integers(0, 5, (3, 4)), normal(rng, 5, 2)],
+                               {"padding_idx": one_of(rng, None, 0, 4, -2)}))  # fmt: skip
 case("threshold", lambda rng: ([normal(rng, 3, 4)], {"threshold": 0.1, "value": 2.0}))
 
 # --- normalization
@@ -328,6 +332,16 @@ def _alignment(rng):
 
 # torch's derivative is that of the loss behind a log_softmax
 case("ctc_loss", _alignment, lambda x, *v, **o: T.nn.ctc_loss(T.log_softmax(x, -1), *v, **o),
+     lambda x, *v, **o: F().ctc_loss(F().log_softmax(x, -1), *v, **o))  # fmt: skip
+
+
+
+def _joined_alignment(rng):
+    (logs, targets, steps, counts), options = _alignment(rng)
+    return [logs, np.concatenate([row[:n] for row, n in zip(targets, counts)]), steps, counts], options
+
+
+case("ctc_loss_joined", _joined_alignment, lambda x, *v, **o: T.nn.ctc_loss(T.log_softmax(x, -1), *v, **o),
      lambda x, *v, **o: F().ctc_loss(F().log_softmax(x, -1), *v, **o))  # fmt: skip
 
 case("linear", lambda rng: ([normal(rng, 2, 3, 4), normal(rng, 5, 4), normal(rng, 5)], {}))

@@ -47,23 +47,34 @@ def begins(u, length, window, count):
     return [*(int((i + u) * step) - int(u * step) for i in range(count - 1)), length - window]
 
 
-def test_windows_of_fractional_pools():
+def lengths_of_windows(shape, kernel, count, ratio):
+    """The lengths of the windows along each axis, and their numbers."""
+    kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(shape)
+    counts = [int(n * r) for n, r in zip(shape, ratio)] if ratio else count
+    return kernels, counts if not isinstance(counts, int) else (counts,) * len(shape)
+
+
+@pytest.mark.parametrize(("pool", "shape", "cases"), [
+    (F.fractional_max_pool2d, (11, 9), [((2, 3), (5, 4), None), (2, 1, None), (3, None, (0.5, 0.4))]),
+    (F.fractional_max_pool3d, (5, 7, 6), [((2, 1, 3), (3, 4, 2), None), (2, 1, None), (2, None, (0.5, 0.6, 0.4))]),
+])  # fmt: skip
+def test_windows_of_fractional_pools(pool, shape, cases):
     rng = np.random.default_rng(0)
-    x0, u0 = rng.normal(size=(2, 3, 11, 9)), rng.random((2, 3, 2))
-    x, u = T.tensor("x", shape=(None, None, 11, 9)), T.tensor3("u")
-    cases = [((2, 3), (5, 4), None), (2, 1, None), (3, None, (0.5, 0.4))]
-    f = ag.function([x, u], [F.fractional_max_pool2d(x, k, n, ratio, samples=u) for k, n, ratio in cases])
-    for found, (kernel, count, ratio) in zip(f(x0, u0), cases):
-        kh, kw = kernel if isinstance(kernel, tuple) else (kernel, kernel)
-        oh, ow = (
-            (int(11 * ratio[0]), int(9 * ratio[1])) if ratio else count if isinstance(count, tuple) else (count,) * 2
-        )
+    axes = len(shape)
+    x0, u0 = rng.normal(size=(2, 3, *shape)), rng.random((2, 3, axes))
+    x, u = T.tensor("x", shape=(None, None, *shape)), T.tensor3("u")
+    f = ag.function([x, u], [pool(x, k, n, ratio, samples=u) for k, n, ratio in cases])
+    columns = [1, 0] if axes == 2 else [0, 1, 2]  # PyTorch's order
+    for found, case in zip(f(x0, u0), cases):
+        kernels, counts = lengths_of_windows(shape, *case)
+        assert found.shape == (2, 3, *counts)
         for n, c in np.ndindex(2, 3):
-            rows, columns = begins(u0[n, c, 1], 11, kh, oh), begins(u0[n, c, 0], 9, kw, ow)
-            expected = [[x0[n, c, i : i + kh, j : j + kw].max() for j in columns] for i in rows]
-            np.testing.assert_array_equal(found[n, c], expected)
-    drawn = ag.function([x], F.fractional_max_pool2d(x, 2, 4, rng=T.random.RandomStream(3)))(x0)
-    assert drawn.shape == (2, 3, 4, 4) and np.isin(drawn, x0).all()
+            places = [begins(u0[n, c, k], *of) for k, of in zip(columns, zip(shape, kernels, counts))]
+            for at in np.ndindex(*counts):
+                window = [slice(p[i], p[i] + size) for p, i, size in zip(places, at, kernels)]
+                assert found[(n, c, *at)] == x0[(n, c, *window)].max()
+    drawn = ag.function([x], pool(x, 2, 4, rng=T.random.RandomStream(3)))(x0)
+    assert drawn.shape == (2, 3, *(4,) * axes) and np.isin(drawn, x0).all()
 
 
 def test_what_does_not_fit_is_refused():
@@ -76,6 +87,8 @@ def test_what_does_not_fit_is_refused():
         (lambda: F.fractional_max_pool2d(x, 2), ValueError, "output_size or output_ratio"),
         (lambda: F.fractional_max_pool2d(x, 2, 3), TypeError, "RandomStream"),
         (lambda: F.fractional_max_pool2d(v, 2, 3), TypeError, "rank 4"),
+        (lambda: F.fractional_max_pool3d(x, 2, 3), TypeError, "rank 5"),
+        (lambda: F.fractional_max_pool3d(T.tensor5("y"), (2, 2), 3), TypeError, "kernel must be a number or 3"),
         (lambda: F.fractional_max_pool2d(T.tensor("y", shape=(1, 1, 4, 4)), 3, 3), ValueError, "do not fit"),
     ]:
         with pytest.raises(error, match=words):

@@ -166,6 +166,8 @@ def test_categorical_crossentropy(shape, label):
         assert_like_numpy(T.categorical_crossentropy, spread, p, targets, rtol=1e-14)
         assert_like_numpy(nn.softmax_crossentropy, lambda x, t: spread(np.exp(x), t), np.log(p), targets, rtol=1e-13)
     assert_like_numpy(lambda t: nn.one_hot(t, 4), lambda t: np.eye(4)[t], labels)
+    for given in ((), (-1,)) if labels.size else ():
+        assert_like_numpy(lambda t, given=given: nn.one_hot(t, *given), lambda t: np.eye(t.max() + 1)[t], labels)
 
 
 def test_losses_keep_float32():
@@ -278,5 +280,11 @@ def test_embedding_and_its_gradient():
     found, gradient = T.evaluate([rows, back], {w: values, i: indices})
     np.testing.assert_array_equal(found, values[indices])
     np.testing.assert_array_equal(gradient, np.bincount(indices.ravel() % 4, minlength=4)[:, None] * np.ones(2))
+    for padding, row in ((1, 1), (-1, 3)):
+        rows = T.nn.embedding(i, w, padding)
+        found, padded = T.evaluate([rows, ag.grad(T.sum(rows), w)], {w: values, i: indices})
+        np.testing.assert_array_equal(found, values[indices])
+        np.testing.assert_array_equal(padded, np.where(np.arange(4)[:, None] == row, 0, gradient))
+    assert len(ag.function([i, w], rows).graph.order) == len(ag.function([i, w], w[i]).graph.order)
     with pytest.raises(TypeError, match="embedding: the indices must be integers"):
         T.nn.embedding(T.vector("i"), w)

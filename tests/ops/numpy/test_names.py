@@ -146,6 +146,9 @@ def test_distributions_and_statistics_of_scipy_are_called_by_name():
     (lambda x: T.nn.relu(x, inplace=True), "relu: there is no argument inplace; leave it out: tensors are values"),
     (lambda x: T.nn.normalize(x, something=1), "normalize: there is no argument something; expected x, p, axis, eps"),
     (lambda x: T.logsumexp(x, dim=(0, 1)), r"logsumexp: there is no argument dim; use axis=\(0, 1\)"),
+    (lambda x: T.nn.embedding([0], x, max_norm=1.0), r"no argument max_norm; scale the rows first: weights \*"),
+    (lambda x: T.nn.embedding([0], x, sparse=True), "there is no argument sparse; leave it out: the gradient is a den"),
+    (lambda x: T.nn.embedding_bag([[0]], x, scale_grad_by_freq=True), "scale_grad_by_freq; divide the gradient's rows"),
     (lambda x: x.std(axis=0, unbiased=True), "std: there is no argument unbiased; use ddof="),
 ])  # fmt: skip
 def test_arguments_of_other_libraries_are_named_as_here(call, message):
