@@ -5,7 +5,8 @@
 from typing import Any
 
 from ..core.namespace import missing as _missing
-from . import elementwise, making, parts, products, scipys, sparse_matrix, sums
+from . import blocks, elementwise, making, parts, products, scipys, sparse_matrix, sums
+from .blocks import *
 from .elementwise import *
 from .making import *
 from .parts import *
@@ -15,6 +16,7 @@ from .sparse_matrix import *
 from .sums import *
 
 __all__: list[str] = []
+__all__ += blocks.__all__
 __all__ += elementwise.__all__
 __all__ += making.__all__
 __all__ += sparse_matrix.__all__

@@ -15,7 +15,7 @@ from .entries import joint_lengths, minors_of, single
 from .patterns import SparsePlaces, SparseUnion
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
 
-__all__ = ["add", "divide", "multiply", "power", "structured", "subtract"]
+__all__ = ["add", "divide", "maximum", "minimum", "multiply", "power", "structured", "subtract"]
 
 
 def structured(function: Callable[..., Any], x: Any, *others: Any) -> SparseMatrix:
@@ -84,6 +84,39 @@ def _merged(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
     for v, at in zip((x, y), places, strict=True):
         data = T.inc_subtensor(data[at], v.data)
     return SparseMatrix(x.format, (data, known, indptr, *lengths))
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """Return the greater of each two elements: sparse for two sparse matrices, dense with a dense one.
+
+    A number that is not above zero keeps the matrix sparse.  Raises NotImplementedError for another number.
+    """
+    return _extreme("maximum", x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """Return the lesser of each two elements; see `maximum`.  A number may not be below zero."""
+    return _extreme("minimum", x, y)
+
+
+def _extreme(word: str, x: Any, y: Any) -> Any:
+    function = getattr(T, word)
+    if not is_sparse(x):
+        x, y = y, x
+    x = sparse(x, word)
+    if is_sparse(y):
+        x, y, lengths = _alike(x, sparse(y, word))
+        known, indptr, *places = SparseUnion()(*x.parts[1:3], *y.parts[1:3], lengths[1 if x.format == "csr" else 0])
+        wide = [T.inc_subtensor(T.zeros(T.lengths_of(known), v.dtype)[at], v.data) for v, at in zip((x, y), places)]
+        return SparseMatrix(x.format, (function(*wide), known, indptr, *lengths))
+    y = T.as_tensor(y)
+    if y.ndim:
+        return function(x.toarray(), y)
+    if isinstance(y, Constant) and function(T.constant(0, y.dtype), y).eval() == 0:
+        return structured(function, x, y)
+    raise NotImplementedError(
+        f"{word}: {x!r} and a number: where nothing is stored the result is not zero; use T.{word}(A.toarray(), s)"
+    )
 
 
 def subtract(x: Any, y: Any) -> Any:

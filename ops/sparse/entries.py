@@ -74,13 +74,18 @@ def converted(x: SparseMatrix, format: str) -> SparseMatrix:
 
 def without_zeros(x: SparseMatrix) -> SparseMatrix:
     """Return the matrix without stored elements that are zero."""
-    (kept,) = T.nonzero(x.data)
+    return kept(x, x.data)
+
+
+def kept(x: SparseMatrix, condition: Any) -> SparseMatrix:
+    """Return the matrix of the elements for which a vector is not zero."""
+    (places,) = T.nonzero(condition)
     rows, columns = x.places
-    return of_sorted(x.format, x.data[kept], rows[kept], columns[kept], x.lengths)
+    return of_sorted(x.format, x.data[places], rows[places], columns[places], x.lengths)
 
 
 def joint_lengths(x: SparseMatrix, y: SparseMatrix) -> Lengths:
     """Return the lengths of both matrices; a call raises ValueError if they differ."""
     pairs = [n for own, other in zip(x.lengths, y.lengths, strict=True) for n in (other, own)]
     checked = CheckLengths(tuple(("the length of the second sparse matrix", axis) for axis in (0, 1)), declared=False)
-    return checked(x.lengths[0], *pairs), x.lengths[1]
+    return checked(x.lengths[0], *pairs), checked(x.lengths[1], *pairs)  # ops on the places read either of them

@@ -1,18 +1,15 @@
-"""Rows, columns and elements of sparse matrices; stacks of several."""
+"""Rows, columns and elements of sparse matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..core.checks import shown
 from ..core.namespace import T
 from ..shapes.joining import JoinedRanges
-from ..shapes.specify import CheckLengths
-from .entries import merged
-from .sparse_matrix import SparseMatrix, sparse
+from .sparse_matrix import SparseMatrix
 
-__all__ = ["hstack", "vstack"]
+__all__: list[str] = []
 
 
 def part_of(x: SparseMatrix, index: Any) -> Any:
@@ -85,38 +82,3 @@ def element(x: SparseMatrix, row: Any, column: Any) -> Any:
     wanted = [T.arange(n)[k] for k, n in zip((row, column), x.lengths, strict=True)]
     there = T.and_(*(T.eq(own, k) for own, k in zip(x.places, wanted, strict=True)))
     return T.sum(T.switch(there, x.data, T.constant(0, x.dtype)), dtype=x.dtype)
-
-
-def vstack(blocks: Sequence[Any], format: str = "csr") -> SparseMatrix:
-    """Return matrices one below the other, in a format.
-
-    Raises ValueError for no block; a call raises ValueError for different numbers of columns.
-    """
-    given = [sparse(b, "vstack") for b in blocks]
-    if not given:
-        raise ValueError("vstack: there are no blocks; expected one matrix at least")
-    above: Any = T.constant(0, "int64")
-    rows, columns = [], []
-    for b in given:
-        row, column = (T.cast(p, "int64") for p in b.places)
-        rows.append(row + above)
-        columns.append(column)
-        above = above + _same_columns(b, given[0])
-    data, row, column = (T.concatenate(parts) for parts in ([b.data for b in given], rows, columns))
-    lengths = (above, given[0].lengths[1])
-    found = SparseMatrix("coo", (data, T.cast(row, "int32"), T.cast(column, "int32"), *lengths))
-    return found if format == "coo" else merged(found, format)
-
-
-def _same_columns(block: SparseMatrix, first: SparseMatrix) -> Any:
-    """Return the number of rows; a call raises ValueError if the blocks differ in their number of columns."""
-    if block is first:
-        return block.lengths[0]
-    subject = (("a block beside another one", 1),)
-    return CheckLengths(subject, declared=False)(block.lengths[0], block.lengths[1], first.lengths[1])
-
-
-def hstack(blocks: Sequence[Any], format: str = "csr") -> SparseMatrix:
-    """Return matrices side by side, in a format.  Errors are those of `vstack`."""
-    other = {"csr": "csc", "csc": "csr"}.get(format, format)
-    return vstack([sparse(b, "hstack").transpose() for b in blocks], other).transpose()

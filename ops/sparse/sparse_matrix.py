@@ -53,6 +53,7 @@ class SparseMatrix:
     Operators are those of SciPy's sparse arrays: `@` is the product, `*` works element by element.  The order of
     elements is as the value has it; results that merge two matrices are sorted.  Places may repeat, and their elements
     are summed: functions such as `sqrt` sum them first in the format coo, in csr and csc call `sum_duplicates`.
+    Matrices are values, so SciPy's argument `copy` has no effect.
     """
 
     __slots__ = ("format", "parts")
@@ -98,6 +99,11 @@ class SparseMatrix:
     def nnz(self) -> TensorVariable:
         """The number of elements that are stored, an int64 scalar."""
         return T.lengths_of(self.data)[0]
+
+    @property
+    def size(self) -> TensorVariable:
+        """The number of elements that are stored, an int64 scalar, as in SciPy."""
+        return self.nnz
 
     @property
     def places(self) -> tuple[Any, Any]:
@@ -154,23 +160,23 @@ class SparseMatrix:
         zeros = T.zeros(self.lengths, self.dtype)
         return T.inc_subtensor(zeros[self.places], self.data)
 
-    def tocsr(self) -> SparseMatrix:
+    def tocsr(self, copy: bool = False) -> SparseMatrix:
         """Return the matrix in compressed rows; repeated elements of the format coo are summed."""
         return _entries.converted(self, "csr")
 
-    def tocsc(self) -> SparseMatrix:
+    def tocsc(self, copy: bool = False) -> SparseMatrix:
         """Return the matrix in compressed columns; repeated elements of the format coo are summed."""
         return _entries.converted(self, "csc")
 
-    def tocoo(self) -> SparseMatrix:
+    def tocoo(self, copy: bool = False) -> SparseMatrix:
         """Return the matrix as coordinates, in the order of its elements."""
         return _entries.converted(self, "coo")
 
-    def asformat(self, format: str) -> SparseMatrix:
+    def asformat(self, format: str, copy: bool = False) -> SparseMatrix:
         """Return the matrix in a format: "csr", "csc" or "coo".  Raises ValueError for another one."""
         return _entries.converted(self, format)
 
-    def astype(self, dtype: Any) -> SparseMatrix:
+    def astype(self, dtype: Any, copy: bool = True) -> SparseMatrix:
         """Return the elements in another dtype."""
         return self.with_data(self.data.astype(dtype))
 
@@ -207,6 +213,17 @@ class SparseMatrix:
         """Return a power of each element that is stored; `n`: a number above zero."""
         return _elementwise.power(self, n)
 
+    def maximum(self, other: Any) -> Any:
+        """Return the greater of each two elements, with a sparse matrix (sparse), a dense array or a number.
+
+        See `T.sparse.maximum`.
+        """
+        return _elementwise.maximum(self, other)
+
+    def minimum(self, other: Any) -> Any:
+        """Return the lesser of each two elements; see `T.sparse.minimum`."""
+        return _elementwise.minimum(self, other)
+
     def __add__(self, other: Any) -> Any: return _elementwise.add(self, other)
     def __radd__(self, other: Any) -> Any: return _elementwise.add(self, other)
     def __sub__(self, other: Any) -> Any: return _elementwise.subtract(self, other)
@@ -218,6 +235,7 @@ class SparseMatrix:
     def __neg__(self) -> SparseMatrix: return self._each("neg")
     def __abs__(self) -> SparseMatrix: return self._each("abs")
     def conj(self) -> SparseMatrix: return self._each("conj")
+    def conjugate(self) -> SparseMatrix: return self._each("conj")
     def sqrt(self) -> SparseMatrix: return self._each("sqrt")
     def square(self) -> SparseMatrix: return self._each("square")
     def sign(self) -> SparseMatrix: return self._each("sign")
@@ -269,9 +287,17 @@ class SparseMatrix:
         """Return a diagonal, a vector; `k`: how far it stands above the main one."""
         return _sums.diagonal(self, k)
 
-    def trace(self) -> TensorVariable:
-        """Return the sum of the main diagonal."""
-        return T.sum(self.diagonal())
+    def trace(self, offset: int = 0) -> TensorVariable:
+        """Return the sum of the diagonal `offset` above the main one."""
+        return T.sum(self.diagonal(offset))
+
+    def count_nonzero(self, axis: int | None = None) -> TensorVariable:
+        """Return the number of stored elements that are not zero, or the numbers along an axis."""
+        return _sums.total(self.with_data(T.cast(T.ne(self.data, 0), "int64")), axis, None)
+
+    def nonzero(self) -> tuple[Any, Any]:
+        """Return the rows and the columns of the elements that are not zero, in the order of their rows."""
+        return T.sparse.find(self)[:2]
 
     def _each(self, word: str) -> SparseMatrix:
         single = self if word in _LINEAR else _entries.single(self)

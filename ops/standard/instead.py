@@ -267,24 +267,17 @@ SPECIAL: Mapping[str, str] = {
 
 SPARSE: Mapping[str, str] = {
     # SciPy; m and c are sparse matrices
-    **dict.fromkeys(("csr_array", "bsr_matrix", "bsr_array", "dok_matrix", "dok_array", "lil_matrix", "lil_array"),
+    **dict.fromkeys(("bsr_matrix", "bsr_array", "dok_matrix", "dok_array", "lil_matrix", "lil_array"),
                     "T.sparse.csr_matrix('m')"),
-    "csc_array": "T.sparse.csc_matrix('m')", "coo_array": "T.sparse.coo_matrix('m')",
     "dia_matrix": "T.sparse.diags(v)", "dia_array": "T.sparse.diags(v)",
-    "diags_array": "T.sparse.diags(v)", "spdiags": "T.sparse.diags(v)",
-    "identity": "T.sparse.eye(3)", "eye_array": "T.sparse.eye(3)",
-    "bmat": "T.sparse.vstack([T.sparse.hstack([m, m]), T.sparse.hstack([m, m])])",
-    "block_array": "T.sparse.vstack([T.sparse.hstack([m, m]), T.sparse.hstack([m, m])])",
-    "kron": "T.kron(m.toarray(), m.toarray())", "find": "T.nonzero(m.toarray())", "tril": "T.tril(m.toarray())",
-    "triu": "T.triu(m.toarray())", "norm": "T.linalg.norm(m.data)",
-    "linalg": "T.linalg.solve(m.toarray(), v)",
+    "spdiags": "T.sparse.diags([v, v[:-1]], [0, 1])",
+    "norm": "T.linalg.norm(m.data)", "linalg": "T.linalg.solve(m.toarray(), v)",
     **dict.fromkeys(("random", "rand", "random_array"),
                     "T.sparse.constant(scipy.sparse.random(3, 3, random_state=0))"),
-    "block_diag": "T.linalg.block_diag(m.toarray(), m.toarray())", "isspmatrix": "T.sparse.issparse(m)",
+    "isspmatrix": "T.sparse.issparse(m)",
     "spmatrix": "T.sparse.SparseMatrix", "sparray": "T.sparse.SparseMatrix",
     **dict.fromkeys(("isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr", "isspmatrix_dia",
                      "isspmatrix_dok", "isspmatrix_lil"), "m.format"),
-    "kronsum": "T.kron(T.eye(3), m.toarray()) + T.kron(m.toarray(), T.eye(3))",
     "load_npz": "T.sparse.constant(scipy.sparse.eye_array(3))", "save_npz": "ag.function([m], m)",
     **dict.fromkeys(("get_index_dtype", "safely_cast_index_arrays"), "m.parts[1].dtype"),
     **dict.fromkeys(("SparseWarning", "SparseEfficiencyWarning"), "m.tocsr()"),
@@ -371,7 +364,12 @@ DISTRIBUTIONS: Mapping[str, str] = {
 SPARSE_MATRIX: Mapping[str, str] = {
     "A": "m.toarray()", "todense": "m.toarray()", "to_dense": "m.toarray()", "H": "m.T", "getrow": "m[0]",
     "getcol": "m[:, 0]", "getnnz": "m.nnz", "copy": "m", "reshape": "m.toarray().reshape((-1,))",
-    "eval": "ag.function([m], m)",
+    "eval": "ag.function([m], m)", "argmax": "T.argmax(m.toarray())", "argmin": "T.argmin(m.toarray())",
+    "nanmax": "T.nanmax(m.toarray())", "nanmin": "T.nanmin(m.toarray())", "sort_indices": "m.sorted_indices()",
+    "has_canonical_format": "m.sum_duplicates()", "has_sorted_indices": "m.sorted_indices()", "prune": "m",
+    "check_format": "m", "resize": "m[:2, :2]", "setdiag": "m - T.sparse.diags(m.diagonal()) + T.sparse.diags(v)",
+    **dict.fromkeys(("tobsr", "todia", "todok", "tolil"), "m.tocsr()"), "coords": "m.places",
+    "getformat": "m.format", "asfptype": "m.astype('float64')", "get_shape": "m.shape", "set_shape": "m[:2, :2]",
 }  # fmt: skip
 """For attributes of a sparse matrix m."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .... import ops as T
-from ....ops.sparse import elementwise, making, parts, sums
+from ....ops.sparse import elementwise, making, sums
 from ....ops.sparse.sparse_matrix import SparseMatrix
 from ..tensors.dtypes import DISCRETE, upcast
 from ..tensors.elementwise import FUNCTIONS, cast
@@ -263,17 +263,17 @@ def diag(x: Any) -> Any:
 
 def square_diagonal(diag: Any) -> SparseVariable:
     """The square matrix with a vector on its diagonal."""
-    return of_matrix(making.diags(as_tensor_variable(diag).core, "csc"))
+    return of_matrix(making.diags(as_tensor_variable(diag).core, format="csc"))
 
 
 def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices side by side."""
-    return of_matrix(parts.hstack(_blocks(blocks, dtype), format or "csc"))
+    return of_matrix(T.sparse.hstack(_blocks(blocks, dtype), format or "csc"))
 
 
 def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices one below the other."""
-    return of_matrix(parts.vstack(_blocks(blocks, dtype), format or "csc"))
+    return of_matrix(T.sparse.vstack(_blocks(blocks, dtype), format or "csc"))
 
 
 def _blocks(blocks: Any, dtype: Any) -> list[SparseMatrix]:

@@ -175,7 +175,7 @@ def test_constants_conversions_stacks_and_theanos_names():
         "constant": (A, a), "csc": (A.tocsc(), a), "coo": (B.tocoo(), b), "csr of coo": (B.tocsr(), b),
         "of dense": (S.csc_matrix(W), w), "of parts": (S.csr_matrix((A.data * 2, *A.parts[1:3]), shape=a.shape), 2 * a),
         "vstack": (S.vstack([A, B]), sp.vstack([a, b])), "hstack": (S.hstack([A, B], "csc"), sp.hstack([a, b])),
-        "eye": (S.eye(3), np.eye(3)), "diags": (S.diags(W[:, 0], "csc"), np.diag(w[:, 0])),
+        "eye": (S.eye(3), np.eye(3)), "diags": (S.diags(W[:, 0], format="csc"), np.diag(w[:, 0])),
         "usmm": (S.usmm(2.0, A, W, T.ones((7, 3))), 2 * (a @ w) + 1), "ordered": (A.sorted_indices(), a),
         "structured_dot": (S.structured_dot(A, W), a @ w), "zeros": ((A - A).eliminate_zeros(), 0 * dense(a)),
         "sampling_dot": (S.sampling_dot(T.ones((7, 3)), W, A), a.multiply(np.ones((7, 3)) @ w.T)),
