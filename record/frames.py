@@ -28,9 +28,22 @@ class _Own(dict[str, bool]):
 OWN = _Own()
 
 
+class _Inside(dict[str, bool]):
+    """Whether a file is part of this library, or of NumPy, which stands between it and the program."""
+
+    def __missing__(self, file: str) -> bool:
+        numpy = getattr(sys.modules.get("numpy"), "__file__", None)
+        is_of_numpy = numpy is not None and file.startswith(os.path.join(os.path.dirname(numpy), ""))
+        self[file] = found = OWN[file] or is_of_numpy
+        return found
+
+
+_INSIDE = _Inside()
+
+
 def users_frame(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of the user's program from `frame` outwards; None if there is none."""
-    while frame is not None and OWN[frame.f_code.co_filename]:
+    while frame is not None and _INSIDE[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 

@@ -305,6 +305,8 @@ class _Tracing:
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
             integers.end(self._trace)
             outputs += self._trace.checks
+            if any(v.ndim for v in self._trace.stored):
+                self._trace.guards.update(self._trace.copying)
         if self._holds_columns:
             self._variables, outputs = with_columns(self._trace, self._variables, outputs)
         donors = self._donors(outputs[: len(outputs) - len(self._trace.checks)], stores, structure)

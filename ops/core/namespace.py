@@ -112,12 +112,15 @@ def no_attribute(value: object, name: str, table: str) -> AttributeError:
 class NoAttribute(AttributeError):
     """The error for an attribute that a tensor lacks; its text is made when it is shown, as `hasattr` never does."""
 
-    def __init__(self, kind: type, name: str) -> None:
+    def __init__(self, kind: type, name: str, reason: str = "") -> None:
         super().__init__()
         self.kind: type = kind
         self.word: str = name
+        self._reason = reason
 
     def __str__(self) -> str:
+        if self._reason:
+            return self._reason
         instead = "" if self.word.startswith("_") else self._instead()
         return f"'{self.kind.__name__}' object has no attribute {self.word!r}{instead}"
 

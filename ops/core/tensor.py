@@ -14,6 +14,7 @@ from ...graph import DTYPES, Constant, Kind, Lacks, Op, TensorType, Variable, dt
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, aligned, numpy_dtype
 from ...record import lazy
+from ..shapes.array_members import ArrayMembers
 from ..shapes.stored import flat_view, set_item, whole
 from ..writing import code as written
 from ..writing.latex import Written, called
@@ -333,7 +334,7 @@ class TensorVariable(Operators, Variable):
         printer.text(views.text(self))
 
 
-class TracedVariable(BitMethods, TensorVariable):
+class TracedVariable(BitMethods, ArrayMembers, TensorVariable):
     """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
 
     __slots__ = ()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -571,16 +570,9 @@ def class_of(variable: Variable) -> type:
 
 
 class BitMethods:
-    """Base of the variables of a trace: flags, and methods of Python's integers and NumPy's scalars that count bits."""
+    """Base of the variables of a trace: methods of Python's integers and NumPy's scalars that count bits."""
 
     __slots__ = ()
-
-    @property
-    def flags(self: Any) -> Any:
-        """NumPy's flags, of which a trace knows `writeable` only."""
-        trace: Any = tracing.current()
-        is_array = is_of_call() and class_of(self) is np.ndarray
-        return SimpleNamespace(writeable=is_array and base_of(self) not in trace.read_only)
 
     def bit_count(self: Any) -> Any:
         """The number of 1 bits of the absolute value."""

@@ -116,6 +116,8 @@ def concatenate(
 
     For an `axis` of None those of the flattened arrays.
     """
+    if is_one(arrays):
+        return _merged(in_joint_dtype([arrays], dtype, casting)[0], axis)
     variables = in_joint_dtype(several("concatenate", arrays), dtype, casting)
     if not variables:
         raise ValueError("concatenate: at least one array is needed")
@@ -125,6 +127,26 @@ def concatenate(
     if not variables[0].ndim:
         raise ValueError(f"concatenate: {describe(variables[0])} has no axis; T.stack makes a vector of scalars")
     return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
+
+
+def is_one(arrays: Any) -> bool:
+    """Whether the arrays are the parts of one tensor along its first axis, whose length is not known."""
+    return isinstance(arrays, Variable) and arrays.ndim > 0 and arrays.type.shape[0] is None
+
+
+def _merged(x: Any, axis: int | None) -> TensorVariable:
+    """Return the parts of a tensor along its first axis one after the other along `axis`."""
+    count = x.shape[0]
+    if not isinstance(count, Variable) and count == 0:
+        raise ValueError("concatenate: at least one array is needed")
+    if axis is None:
+        return ravel(x)
+    if x.ndim < 2:
+        raise ValueError(f"concatenate: the elements of {describe(x)} have no axis; T.stack makes a vector of scalars")
+    place = normalize_axis(axis, x.ndim - 1, "concatenate")
+    v = T.moveaxis(x, 0, place)
+    lengths = lengths_of(v)
+    return reshape(v, (*lengths[:place], lengths[place] * lengths[place + 1], *lengths[place + 2 :]))  # type: ignore[operator]
 
 
 def join(axis: int, *tensors: TensorLike) -> TensorVariable:
@@ -138,6 +160,9 @@ def stack(
     arrays: Sequence[TensorLike], axis: int = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> TensorVariable:
     """The arrays, which have one shape, along a new axis `axis`."""
+    if is_one(arrays):
+        x = in_joint_dtype([arrays], dtype, casting)[0]
+        return T.moveaxis(x, 0, normalize_axis(axis, x.ndim, "stack"))
     variables = in_joint_dtype(several("stack", arrays), dtype, casting)
     if not variables:
         raise ValueError("stack: at least one array is needed")
@@ -158,12 +183,18 @@ def stack(
 
 def vstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays one below the other; a vector is a row."""
+    if is_one(arrays):
+        return concatenate(T.dimshuffle(arrays, 0, *["x"] * (3 - arrays.ndim), *range(1, arrays.ndim)),
+                           dtype=dtype, casting=casting)  # fmt: skip
     variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
     return concatenate(variables, axis=0, dtype=dtype, casting=casting)
 
 
 def hstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays side by side: along the second axis, vectors along their only one."""
+    if is_one(arrays):
+        x = expand_dims(arrays, 1) if arrays.ndim == 1 else arrays
+        return concatenate(x, axis=int(x.ndim > 2), dtype=dtype, casting=casting)
     variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
     return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 

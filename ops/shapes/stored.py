@@ -12,6 +12,7 @@ Source: Functionalization in PyTorch, a pass with the same purpose.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,9 +108,9 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
     """
     source = made.owner.inputs[0]
     base = base_of(source)
-    if source_of(source) is None and base not in trace.layouts and not _may_be_transposed(base):
+    if is_in_c_order(source):
         return made
-    array = None if _may_be_transposed(base) else _shadow(trace, source)
+    array = None if _may_be_transposed(base) else shadow(trace, source)
     shape = _numbers(trace, made)
     if array is None or shape is None:
         reason = "it was reshaped from an array whose strides are not known, so NumPy may or may not copy it"
@@ -122,6 +123,12 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
     return made
 
 
+def is_in_c_order(x: Any) -> bool:
+    """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are."""
+    trace = current()
+    return trace is not None and source_of(x) is None and x not in trace.layouts and not _may_be_transposed(x)
+
+
 def _may_be_transposed(base: Variable) -> bool:
     """Whether an array is computed from transposed ones by element, so that NumPy keeps their order."""
     if base.owner is None or base.ndim < 2 or not hasattr(base.owner.op, "scalar"):
@@ -132,12 +139,19 @@ def _may_be_transposed(base: Variable) -> bool:
 
 def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
     """Return the lengths of an array in the call; None if one is not known."""
-    found = [trace.known_length(x, axis) for axis in range(x.ndim)]
-    numbers: list[Any] = [n.value if isinstance(n, Known) else n for n in found]
-    return None if None in numbers else tuple(numbers)
+    numbers = [_number(trace, trace.known_length(x, axis)) for axis in range(x.ndim)]
+    return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
 
 
-def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
+def _number(trace: Trace, known: Known | int | None) -> int | None:
+    """Return a number of the call, on which depends what NumPy copies."""
+    if not isinstance(known, Known):
+        return known
+    trace.copying[f"{known.text} == {known.value!r}"] = None
+    return int(known.value)
+
+
+def shadow(trace: Trace, x: Variable) -> np.ndarray | None:
     """Return an array with the shape and strides of NumPy's in the place of x, whose elements must not be read."""
     chain: list[Apply] = []
     source = source_of(x)
@@ -149,9 +163,12 @@ def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
         return None
     strides, guard = trace.layouts.get(x, (None, ""))
     if guard:
-        trace.require(guard)
+        trace.copying[guard] = None
     if strides is None:
-        strides = tuple(int(np.prod(shape[k + 1 :])) * x.type.numpy.itemsize for k in range(len(shape)))
+        size = x.type.numpy.itemsize
+        strides = tuple(math.prod(shape[k:], start=size) for k in range(1, 1 + len(shape)))
+    if 0 in shape:
+        strides = np.empty(shape, x.type.numpy).strides
     found = np.lib.stride_tricks.as_strided(np.zeros(1, x.type.numpy), shape, strides)
     for node in reversed(chain):
         values = [_index_value(trace, i) for i in node.inputs[1:]]
@@ -172,10 +189,7 @@ def _index_value(trace: Trace, i: Variable) -> int | None:
     if isinstance(i, Constant):
         return int(i.data)
     number = trace.numbers.get(i)
-    if number is not None and number.known is not None:
-        return int(number.known.value)
-    known = trace.known_value(i)
-    return known if known is None or isinstance(known, int) else int(known.value)
+    return _number(trace, number.known if number is not None and number.known is not None else trace.known_value(i))
 
 
 def store(x: Variable, value: Any, what: str) -> None:

@@ -13,6 +13,7 @@ from ...ops.core.traced import array_of
 from ...ops.shapes.stored import copied
 from ..iterables import Steps
 from ..saved import line
+from .strided import as_strided
 
 
 def _shape(shape: Any) -> Any:
@@ -119,7 +120,8 @@ CONSTRUCTORS: dict[Any, Any] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full, np.ndarray: _filled(0),
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.require: _require, np.fromiter: _fromiter,
-    np.arange: _arange, np.linspace: _linspace,
+    np.arange: _arange, np.linspace: _linspace, np.lib.stride_tricks.as_strided: as_strided,
+    np.asfortranarray: _asarray,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
     np.full_like: _like("full_like"),
 }

@@ -1,0 +1,53 @@
+"""NumPy's arrays of given strides in a trace: `np.lib.stride_tricks.as_strided`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Variable
+from ...ops.core.tensor import as_tensor
+from ...ops.core.traced import line
+from ...ops.shapes.array_members import sharing
+from ...ops.shapes.conditions import checked
+from ...ops.shapes.stored import is_in_c_order
+
+_WAY = "use np.lib.stride_tricks.sliding_window_view, or slices"
+
+
+def as_strided(
+    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True,
+) -> Any:  # fmt: skip
+    """`np.lib.stride_tricks.as_strided` of an array in C order, which can be read but not written.
+
+    Raises TypeError for other arrays, ValueError for strides that are negative or no multiples of the element size,
+    and IndexError, when the function runs, for elements after the end of the array.
+    """
+    v = as_tensor(x)
+    if not is_in_c_order(v):
+        raise TypeError(f"as_strided of {v!r}, which is a view or not in C order: its memory is not known; take "
+                        f"np.ascontiguousarray(x) first, or {_WAY}{line()}")  # fmt: skip
+    lengths = tuple(v.shape if shape is None else shape if isinstance(shape, (tuple, list)) else (shape,))
+    steps = tuple(v.strides if strides is None else strides if isinstance(strides, (tuple, list)) else (strides,))
+    if len(lengths) != len(steps):
+        raise ValueError(f"mismatch in length of strides and shape: {len(steps)} and {len(lengths)}{line()}")
+    size = v.type.numpy.itemsize
+    place: Any = np.int64(0)
+    for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
+        if not isinstance(step, Variable) and (step < 0 or step % size != 0):
+            raise ValueError(f"as_strided: stride {step} of axis {axis} must be a multiple of {size}, the bytes of "
+                             f"an element, and not negative; {_WAY}{line()}")  # fmt: skip
+        along = T.arange(n) * _elements(step, size)
+        place = T.reshape(place, (*T.lengths_of(as_tensor(place)), 1)) + along if axis else along
+    found = T.take(T.ravel(v), place) if lengths else T.ravel(v)[0]
+    return sharing(v, found, "its elements are in an array of given strides as well")
+
+
+def _elements(step: Any, size: int) -> Any:
+    """Return a stride as a number of elements."""
+    if not isinstance(step, Variable):
+        return step // size
+    whole_steps = T.logical_and(T.eq(step % size, 0), T.ge(step, 0))
+    return checked(step // size, whole_steps, f"as_strided: a stride must be a multiple of {size}, and not negative")

@@ -1,0 +1,165 @@
+"""Members of NumPy's arrays that only a trace has: memory (strides, flags, views) and methods that write the array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...graph.types import dtype_name
+from ..core.namespace import NoAttribute, T
+from ..core.traced import line
+from ..core.tracing import Trace, current
+from .stored import base_of, copied, is_in_c_order, shadow, whole
+
+WITHOUT: Mapping[str, tuple[str, str]] = {
+    "base": ("base", "x is y to compare arrays; a view is written through, a copy is not"),
+    "byteswap": ("bytes to swap", "x.byteswap() outside of the function, or x >> 8 and x << 8"),
+    "ctypes": ("address", "the array outside of the function"),
+    "data": ("buffer", "the array itself, or ag.pure_callback for code that takes a buffer"),
+    "dump": ("bytes to write", "the result of the function: return the array, and dump it"),
+    "dumps": ("bytes", "the result of the function: return the array, and dump it"),
+    "getfield": ("fields", "x.view of integers of the same size, or x & 255 and x >> 8"),
+    "resize": ("length that changes", "x = np.resize(x, shape)"),
+    "setfield": ("fields", "x & 255, x >> 8 and x | y << 8"),
+    "setflags": ("flags to set", "x.setflags(...) outside of the function"),
+    "tobytes": ("bytes", "the result of the function: return the array, and take its bytes"),
+    "tofile": ("bytes to write", "the result of the function: return the array, and write it"),
+    "__array_interface__": ("address", "x itself"),
+    "__array_struct__": ("address", "x itself"),
+    "__dlpack__": ("buffer", "x itself"),
+    "__dlpack_device__": ("buffer", "x itself"),
+}
+"""Members that a traced array lacks: what it does not have before the function runs, and the way round."""
+
+
+class ArrayMembers:
+    """Base of the variables of a trace: what NumPy's arrays have, and symbolic arrays outside of a trace do not."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoAttribute(type(self), name, _absent(self, name))
+
+    @property
+    def itemsize(self: Any) -> int:
+        """The number of bytes of an element."""
+        return int(self.type.numpy.itemsize)
+
+    @property
+    def nbytes(self: Any) -> Any:
+        """The number of bytes of the elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self: Any) -> tuple[Any, ...]:
+        """The bytes from an element to the next one along each axis, as NumPy's array has them in this call.
+
+        Raises TypeError for a view or an argument whose layout depends on values.
+        """
+        lengths = self.shape
+        if is_in_c_order(self) and all(n > 0 for n in lengths):
+            return tuple(math.prod(lengths[k:], start=self.itemsize) for k in range(1, 1 + self.ndim))
+        return _layout(self, "strides").strides
+
+    @property
+    def flags(self: Any) -> Flags:
+        """NumPy's flags."""
+        return Flags(self)
+
+    def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
+        """The same elements; as integers of another sign, or bools as bytes, they can be read but not written.
+
+        Raises TypeError for other dtypes.
+        """
+        name = self.type.dtype if dtype is None or dtype is np.ndarray else dtype_name(dtype)
+        if name == self.type.dtype:
+            return T.reshape(self, T.lengths_of(self)) if self.ndim else self
+        given, wanted = self.type.numpy, np.dtype(name)
+        if given.kind not in "iub" or wanted.kind not in "iu" or given.itemsize != wanted.itemsize:
+            raise TypeError(
+                f"x.view({name}): the bits of the symbolic {self!r} cannot be read as {name}; use x.astype({name!r}) "
+                f"for its values, or ag.pure_callback(lambda a: a.view({name!r}), like, x){line()}"
+            )
+        found = T.cast(self, name)
+        return sharing(self, found, f"its elements are viewed as {name} as well")
+
+    def argpartition(self: Any, kth: Any, axis: int | None = -1) -> Any:
+        """Indices that would partition the array; see `T.argpartition`."""
+        return T.argpartition(self, kth, axis)
+
+    def choose(self: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+        """For each index the element of that array; see `T.choose`."""
+        return T.choose(self, choices, mode=mode)
+
+    def partition(self: Any, kth: Any, axis: int = -1) -> None:
+        """Partition the array in place."""
+        whole(self, T.partition(self, kth, axis), "x.partition()")
+
+    def put(self: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Write values at flat indices."""
+        whole(self, T.put(self, indices, values, mode), "x.put()")
+
+    def __copy__(self: Any) -> Any:
+        return copied(self) if self.ndim else self
+
+    def __deepcopy__(self: Any, memo: Any) -> Any:
+        return self.__copy__()
+
+
+def _absent(x: Any, name: str) -> str:
+    """Return why a traced array lacks a member of NumPy's arrays; empty if it is none."""
+    if name not in WITHOUT:
+        return ""
+    what, fix = WITHOUT[name]
+    return f"{name}: {x!r} is symbolic and has no {what} before the function runs; use {fix}{line()}"
+
+
+class Flags:
+    """The flags of an array in a trace."""
+
+    def __init__(self, x: Any) -> None:
+        self._x: Any = x
+
+    @property
+    def writeable(self) -> bool:
+        """Whether NumPy writes to the array."""
+        return self._x.type.shape != () and base_of(self._x) not in _trace().read_only
+
+    def __getattr__(self, name: str) -> bool:
+        if name[:1] == "_" or not hasattr(np.zeros(1).flags, name):
+            raise AttributeError(f"'flagsobj' object has no attribute {name!r}")
+        return bool(getattr(_layout(self._x, f"flags.{name}").flags, name))
+
+    def __getitem__(self, name: str) -> bool:
+        """A flag by NumPy's name of it, such as "C_CONTIGUOUS"."""
+        word = name.lower()
+        return self.writeable if word == "writeable" else getattr(self, word)  # type: ignore[no-any-return]
+
+
+def _layout(x: Any, what: str) -> np.ndarray:
+    """Return an array with the shape and the strides of x in the call; they become guards."""
+    trace = _trace()
+    before, trace.copying = trace.copying, {}
+    found = shadow(trace, x)
+    for guard in trace.copying:
+        trace.require(guard)
+    trace.copying = before
+    if found is None:
+        raise TypeError(f"x.{what} of {x!r}: its layout depends on values; take np.ascontiguousarray(x), whose strides "
+                        f"are those of its shape{line()}")  # fmt: skip
+    return found
+
+
+def sharing(x: Any, found: Any, reason: str) -> Any:
+    """Return an array that shares elements with x; a trace cannot write to either of them any more."""
+    _trace().frozen.update({base_of(x): reason, found: reason})
+    return found
+
+
+def _trace() -> Trace:
+    found = current()
+    assert found is not None
+    return found
