@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ..shapes.array_members import sharing
 from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .namespace import T
 from .traced import array_of, is_of_call, line, truth_value
@@ -218,6 +219,8 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return _class_of_results(function)(*found)
     is_view = function.__name__ in _VIEWS
     found = found if is_view else not_shared(found, args)
+    if function is np.einsum and is_of_call() and _is_view(*args):
+        sharing(args[1], found, "np.einsum gave a view of its elements")
     if function is np.allclose:
         return truth_value(found)
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
@@ -229,6 +232,14 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
 def _namespaces() -> dict[str, Any]:
     """Return our namespaces by NumPy's modules."""
     return {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft, "numpy.lib.stride_tricks": T}
+
+
+def _is_view(subscripts: Any, *operands: Any) -> bool:
+    """Whether NumPy's einsum gives a view of one operand, with no axis summed."""
+    if not isinstance(subscripts, str) or len(operands) != 1:
+        return False
+    given, arrow, kept = subscripts.partition("->")
+    return {*kept} == {*given} if arrow else len({*given}) == len(given)
 
 
 @cache

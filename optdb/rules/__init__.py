@@ -91,7 +91,19 @@ from .quantized.storage import FORMATS, StoreWeights
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .search.saturation import EGraphOptimizer
-from .shapes import assuming, dimshuffles, dropping, fills, gathering, indexing, joins, masked, shapes, writing
+from .shapes import (
+    assuming,
+    dimshuffles,
+    dropping,
+    fills,
+    gathering,
+    indexing,
+    joins,
+    masked,
+    shapes,
+    view_writes,
+    writing,
+)
 from .shapes.narrow_indices import NarrowIndices
 from .shapes.short_rows import ShortRowsOptimizer
 
@@ -110,7 +122,7 @@ IDENTITIES = (
 """Rules that remove nodes."""
 CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
-    cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.BROADCAST,
+    cropping.CROPPED, dropping.DROPPED, writing.WRITING, view_writes.THROUGH_VIEWS, reductions.BROADCAST,
 )  # fmt: skip
 """Rules that move axes, slices and lengths towards the inputs, where they can cancel."""
 CANONICAL = (

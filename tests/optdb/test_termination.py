@@ -33,6 +33,8 @@ def test_each_firing_lowers_the_measure_of_the_rule(name):
             assert by.unrounded(after) < by.unrounded(before)
         elif name in by.JOINED:
             assert by.stacked(after) < by.stacked(before)
+        elif name in by.THROUGH_VIEWS:
+            assert by.through_views(after) < by.through_views(before)
         elif name in by.SHIFTED:
             assert by.unshifted(after) < by.unshifted(before)
         elif name in by.MULTIPLIED:
@@ -45,7 +47,7 @@ def test_each_firing_lowers_the_measure_of_the_rule(name):
 
 def test_the_lists_are_short_and_of_rules_that_need_them():
     listed = [*GONE, *INWARDS, *OUTWARDS, *by.THINNER, *by.FLATTER, *by.NARROWER, *by.ROUNDED, *by.JOINED, *by.SHIFTED,
-              *by.GUARDED]  # fmt: skip
+              *by.THROUGH_VIEWS, *by.GUARDED]  # fmt: skip
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(RULES)
     assert len(by.GUARDED) <= 10

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....graph import FunctionGraph, Variable, rebuild
+from ....graph import FunctionGraph, TensorType, Variable, rebuild
 from ....ops.control.cond import Cond
 from ....ops.control.element_bodies import in_place_branch
 from ....ops.control.scan_ops import Scan
@@ -69,14 +69,25 @@ def _loop(
     graph: FunctionGraph, bases: Sequence[int | None], steps: Variable, first: Sequence[Variable],
     operands: Sequence[Variable],
 ) -> Sequence[Variable]:  # fmt: skip
-    """Return the results of a branch as the states of a loop."""
-    states = [TensorVariable(v.type) for v in first]
-    images: dict[Variable, Variable] = {graph.inputs[k]: s for k, s in zip(bases, states, strict=True) if k is not None}
-    outputs = rebuild(graph.outputs, images)
+    """Return the results of a branch as the states of a loop, of the types that states and results have in common."""
+    kinds = [v.type for v in first]
+    while True:
+        states = [TensorVariable(t) for t in kinds]
+        images = {graph.inputs[k]: s for k, s in zip(bases, states, strict=True) if k is not None}
+        outputs = rebuild(graph.outputs, images)
+        common = [_joint(s.type, o.type) for s, o in zip(states, outputs, strict=True)]
+        if common == kinds:
+            break
+        kinds = common
     others = [k for k, i in enumerate(graph.inputs) if i not in images]
     body = FunctionGraph([*states, *(graph.inputs[k] for k in others)], outputs)
     made = Scan(body, traced=(False,) * len(states))(steps, *first, *(operands[k] for k in others))
     return made if isinstance(made, tuple) else (made,)
+
+
+def _joint(a: TensorType, b: TensorType) -> TensorType:
+    """Return the first type without the lengths that the second one, of the same rank, does not have."""
+    return a.with_shape(tuple(n if n == m else None for n, m in zip(a.shape, b.shape, strict=True)))
 
 
 CONDITIONAL: list[Rule] = [

@@ -158,6 +158,17 @@ def _steps(holds, outputs, first):
     return Scan(FunctionGraph([_m, _k], outputs), traced=(False,))(T.cast(holds, "int64"), first, B)
 
 
+_elements = length(A, 0) * length(A, 1)
+
+
+def _from_front(count):
+    return T.switch(k < 0, k + count, k)
+
+
+def _exists(count):
+    return T.logical_and(_from_front(count) >= 0, _from_front(count) < count)
+
+
 _exponentials = T.exp(A[_selected])
 WRITING = [
     (
@@ -256,6 +267,29 @@ WRITING = [
         ),
     ),
     ("local_set_of_read_same_indices", put(A, A[n], n), A),
+    ("local_write_of_part", put(A, put(A[n], s, k), n), put(A, s, n, k)),
+    ("local_write_of_part", put(A, add_part(A[n], x, slice(1, None)), n), add_part(A, x, n, slice(1, None))),
+    (
+        "local_write_of_reversed",
+        put(A[::-1], x, k)[::-1],
+        put(A, x, T.switch(_exists(length(A, 0)), length(A, 0) - 1 + _from_front(length(A, 0)) * -1, length(A, 0))),
+    ),
+    ("local_write_of_transposed", put(A.T, s, n, k).T, put(A, s, k, n)),
+    (
+        "local_write_of_transposed",
+        T.transpose(add_part(T.transpose(K, (2, 0, 1)), B, slice(None), n), (1, 2, 0)),
+        add_part(K, B.T, n),
+    ),
+    (
+        "local_write_of_reshaped",
+        Reshape()(put(Reshape()(A, _elements), s, k), length(A, 0), length(A, 1)),
+        put(
+            A,
+            s,
+            T.switch(_exists(_elements), _from_front(_elements) // length(A, 1), length(A, 0)),
+            _from_front(_elements) % length(A, 1),
+        ),
+    ),
     ("local_useless_inc_subtensor_alloc", add_part(A, Alloc()(s, n), k), add_part(A, s, k)),
     ("local_integer_add_of_write", I + add_part(-I, j, n), add_part(I + (-I), j, n)),
     ("local_add_of_write", A + add_part(T.exp(A), x, n), add_part(A + T.exp(A), x, n)),

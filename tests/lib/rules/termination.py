@@ -66,6 +66,13 @@ def stacked(graph):
     return sum(same_positions(a, b) or are_neighbours(a, b) for a, b in pairs)
 
 
+def through_views(graph):
+    """How many writes are to reads, arrays with moved axes, and reshaped ones."""
+    writes = [node for node in merged(graph).order if node.op.name == "inc_subtensor"]
+    made = [node.inputs[0].owner for node in writes]
+    return sum(node is not None and node.op.name in ("subtensor", "dimshuffle", "reshape") for node in made)
+
+
 def unshifted(graph):
     """How many exponentials are of arguments that are not shifted by a value."""
     return sum(node.op.name == "exp" and not is_shifted(node.inputs[0]) for node in merged(graph).order)
@@ -229,6 +236,9 @@ ROUNDED = {"local_bfloat16_operands", "local_float16_operands"}
 
 JOINED = {"local_inc_of_inc_same_indices", "local_inc_of_neighbours", "local_sum_of_parts"}
 """Rules after which fewer additions to a part of an array follow one another."""
+
+THROUGH_VIEWS = {"local_write_of_reversed", "local_write_of_reshaped"}
+"""Rules after which fewer writes go through a view."""
 
 SHIFTED = {"local_log_of_shifted_sum"}
 """Rules after which fewer exponentials are of arguments that are not shifted by a value."""
