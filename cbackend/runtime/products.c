@@ -22,6 +22,7 @@
 #endif
 #include "../kernels/products/batch.c"
 #include "../kernels/products/vectors.c"
+#include "../kernels/convolutions/lines.c"
 #include "../kernels/convolutions/windows.c"
 #include "../kernels/attention/attention.c"
 #include "../kernels/linear_algebra/cholesky_gradient.c"

@@ -314,16 +314,22 @@ def _convolved(what: str, a: Any, v: Any, mode: str) -> TensorVariable:
         return T.ne(_convolved(what, T.cast(a, "int64"), T.cast(v, "int64"), mode), 0)
     n: Any = lengths_of(a)[0]
     m: Any = lengths_of(v)[0]
-    full = T.nn.conv1d(T.pad(a, (m - 1, m - 1))[None, None], v[None, None, ::-1])[0, 0]
+    before, behind, length = _layout(what, n, m, mode)
+    found = T.nn.conv1d(T.pad(a, (before, behind))[None, None], v[None, None, ::-1])[0, 0]
+    return T.specify_shape(found, (length,))
+
+
+def _layout(what: str, n: Any, m: Any, mode: str) -> tuple[Any, Any, Any]:
+    """Return the zeros before and behind n numbers, whose windows of m numbers give the result, and its length."""
     if mode == "full":
-        return full
+        return m - 1, m - 1, n + m - 1
     short, long = T.minimum(n, m), T.maximum(n, m)
     if mode == "valid":
-        return full[short - 1 : long]
+        return long - n, long - n, long - short + 1
     first = (short - 1) // 2
     if what == "correlate":  # NumPy interchanges the two for a shorter first one, and turns the result around
         first = T.switch(T.lt(n, m), short // 2, first)
-    return full[first : first + long]
+    return m - 1 - first, first + long - n, long
 
 
 def cross(

@@ -2,9 +2,9 @@
 
    The rows of what b is seen as are places along some axes of it, its columns those along others.  Nothing is copied out of
    the windows but the panels that a product packs anyway: two tables have the distance of each row and of each column from
-   the first element.  Places that are equally far from each other need no table. */
+   the first element.  Places that are equally far from each other need no table.  Few kernels sum lines (lines.c). */
 #pragma once
-#include "../products/batch.c"
+#include "lines.c"
 
 enum { FEW_PLACES = 32 }; /* columns for which calls of the epilogue take longer than its work */
 
@@ -57,7 +57,7 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
 {
     const T one = 1, zero = 0;
     const ag_after *after = &of->after;
-    i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, detail[4];
+    i64 k = 1, n = 1, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, detail[4];
     i64 joined[AG_MOST_ARRAYS * 5];
     const i32 is_even = lie_evenly(of->row_rank, of->rows, of->row_steps, right + of->rank)
                         && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
@@ -65,30 +65,33 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
     for (i32 axis = 0; axis < of->row_rank; axis++) k *= of->rows[axis];
     for (i32 axis = 0; axis < of->column_rank; axis++) n *= of->columns[axis];
     together = together && n >= FEW_PLACES;
-    if (!is_even) {
-        rows = find_offsets(rt, of->row_rank, of->rows, of->row_steps, k);
-        columns = find_offsets(rt, of->column_rank, of->columns, of->column_steps, n);
-    }
-    const i32 failed = is_even || (rows && columns) ? 0 : 2;
+    batched_product product = {.rank = of->rank,
+                               .batch = of->batch,
+                               .m = of->m,
+                               .n = n,
+                               .k = k,
+                               .alpha = &one,
+                               .a = of->a,
+                               .a_strides = of->a_strides,
+                               .b = of->b,
+                               .b_strides = right,
+                               .beta = &zero,
+                               .c = of->y,
+                               .after = together ? after->nest : 0,
+                               .data = after->data,
+                               .strides = joined,
+                               .grouped = of->rank == 2};
+    const i32 by_lines = k > 0 && lies_along_lines(of, is_even, right[of->rank], n);
+    const i32 outer = by_lines ? of->row_rank - 1 : of->row_rank;
+    const i64 starts = by_lines ? k / of->rows[outer] : k;
+    i64 *rows = 0, *columns = 0;
+    if (by_lines ? starts > 1 : !is_even) rows = find_offsets(rt, outer, of->rows, of->row_steps, starts);
+    if (!by_lines && !is_even) columns = find_offsets(rt, of->column_rank, of->columns, of->column_steps, n);
+    const i32 failed = (by_lines ? starts == 1 || rows : is_even || (rows && columns)) ? 0 : 2;
     if (!failed) {
-        multiply_all(rt, &(const batched_product){.rank = of->rank,
-                                                  .batch = of->batch,
-                                                  .m = of->m,
-                                                  .n = n,
-                                                  .k = k,
-                                                  .alpha = &one,
-                                                  .a = of->a,
-                                                  .a_strides = of->a_strides,
-                                                  .b = of->b,
-                                                  .b_strides = right,
-                                                  .beta = &zero,
-                                                  .c = of->y,
-                                                  .after = together ? after->nest : 0,
-                                                  .data = after->data,
-                                                  .strides = joined,
-                                                  .grouped = of->rank == 2,
-                                                  .b_rows = rows,
-                                                  .b_columns = columns});
+        product.b_rows = rows, product.b_columns = columns;
+        if (by_lines) sum_windows_along_lines(rt, of, &product, rows, starts);
+        else multiply_all(rt, &product);
         if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
     }
     rt->release(rows);
