@@ -161,6 +161,18 @@ class Programs:
 
 
 @record
+class Chains:
+    """Loops whose statements depend on each other, one by one, so that steps stand side by side."""
+
+    body: int = 48
+    """Fewest operations: several steps of shorter loops lie in a processor's window of instructions."""
+    parallel: int = 2
+    """Most operations, on average, that a step could start at once."""
+    copies: int = 3
+    """Most steps side by side."""
+
+
+@record
 class Tiles:
     """Copies of strided and transposed operands, on the stack."""
 
@@ -238,6 +250,7 @@ class Limits:
     convolutions: Convolutions = Convolutions()
     products: Products = Products()
     programs: Programs = Programs()
+    chains: Chains = Chains()
     tiles: Tiles = Tiles()
     columns: Columns = Columns()
     short_rows: ShortRows = ShortRows()

@@ -79,9 +79,17 @@ _CONDITIONS = """\
 #define AG_CONDITIONS
 #endif
 """
+_IN_ORDER = """\
+/* Loops of several steps side by side.  gcc otherwise computes all of one step where its last value is stored. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_IN_ORDER , optimize("no-tree-ter")
+#else
+#define AG_IN_ORDER
+#endif
+"""
 _MACROS = {
     "AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG, "AG_POLLING": _POLLING,
-    "AG_CONDITIONS": _CONDITIONS,
+    "AG_CONDITIONS": _CONDITIONS, "AG_IN_ORDER": _IN_ORDER,
 }  # fmt: skip
 
 
@@ -105,6 +113,8 @@ class Features:
     """Whether an accumulator is more than a flag of several conditions."""
     joins_conditions: bool = False
     """Whether a condition by which a vector loop selects values is one of two that make another condition."""
+    jams: bool = False
+    """Whether a loop has several steps side by side."""
 
 
 def in_units(
@@ -164,7 +174,8 @@ def features(function: Function) -> Features:
     text, polls = function.text(), "is_called" in names
     has_sums = bool(lanes) or any(sign != "|" for s in loops if s.simd for sign, _ in s.reductions)
     joins = any(s.simd for s in loops) and _joins_conditions(e for s in own for e in operations_in(s))
-    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls, has_sums, joins)
+    jams = any(s.jammed for s in loops)
+    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls, has_sums, joins, jams)
 
 
 def _joins_conditions(operations: Iterable[Expr]) -> bool:
@@ -203,7 +214,8 @@ def _effort(f: Features, has_short_rows: bool) -> str:
         return "AG_POLLING"
     is_long = f.statements >= current().limits.programs.long_function
     loops = "AG_ALL_LOOPS" if f.has_sums or has_short_rows else "AG_LONG" if is_long else ""
-    return f"{loops} AG_CONDITIONS".lstrip() if f.joins_conditions else loops
+    more = [name for name, wanted in (("AG_CONDITIONS", f.joins_conditions), ("AG_IN_ORDER", f.jams)) if wanted]
+    return " ".join([loops, *more]).lstrip()
 
 
 def _definition(function: Function, effort: str, linkage: str) -> Definition:

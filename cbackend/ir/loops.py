@@ -122,7 +122,8 @@ class For:
 
     `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as
     (operator, local) pairs.  `lanes`: how many together; None: as many as the compiler likes.  `unroll`: copies of the
-    body between two jumps, which the compiler makes.
+    body between two jumps, which the compiler makes.  `jammed`: whether several steps stand side by side in the body,
+    in an order that the compiler is to keep.
     """
 
     index: str
@@ -134,6 +135,7 @@ class For:
     reductions: tuple[tuple[str, str], ...] = ()
     lanes: int | None = None
     unroll: int = 1
+    jammed: bool = False
 
 
 @record(slots=True)

@@ -27,6 +27,7 @@ from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.loops import index
 from ..ir.walk import names_in, substitute
+from .chains import jammed
 from .nest import sizes_of, specialized, strides_along
 
 
@@ -146,7 +147,8 @@ def strip_of(general: ir.For, length: int, bools_alone: bool = False) -> ir.Body
             body.append(replace(s, array=at, index=here))
             back = ir.Do(ir.ScalarOp("run_back", dtype, (*place, count, copy)))
             closing.append(ir.If(ir.ScalarOp("ne", "bool", (access.stride, ir.ONE)), (back,)))
-    return (*opening, in_wide_vectors(replace(general, body=tuple(body))), *closing)
+    loop = in_wide_vectors(replace(general, body=tuple(body)))
+    return (*opening, *((loop,) if is_costly(general) else jammed(loop)), *closing)
 
 
 @record

@@ -428,6 +428,7 @@ def test_targets_that_cannot_be_compiled_for(monkeypatch):
 
 ODD = Limits(
     fusion=limits.Fusion(nodes=4, folds=2, stages=2),
+    chains=limits.Chains(body=4, copies=2),
     tiles=limits.Tiles(strip_bytes=1024, bytes=2048, elements=(64, 128), long_body=4),
     columns=limits.Columns(elements=64, accumulator_bytes=2048, unrolled_rows=2),
     short_rows=limits.ShortRows(rows=2, tile_bytes=4096, tile_rows=(4, 16)),
