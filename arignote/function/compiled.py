@@ -23,7 +23,6 @@ from ..database import optdb
 from ..explain.tracebacks import tell
 from ..graph import FunctionGraph, Replacement, Variable
 from ..graph.picture import boxes_of
-from ..ops.core.namespace import no_attribute
 from ..ops.core.shared import SharedVariable
 from ..ops.lowered.region import regions_of
 from ..pages.text import Text
@@ -79,9 +78,6 @@ class Function:
             profile.remarks = _Remarked(self)
         if self._tiers is not None:
             self._tiers.followed_by(self._install)
-
-    def __getattr__(self, name: str) -> Any:
-        raise no_attribute(self, name, "FUNCTION")
 
     def _install(self, executable: Any) -> None:
         """Use this executable for all later calls."""

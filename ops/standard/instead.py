@@ -384,23 +384,15 @@ DISTRIBUTION: Mapping[str, str] = {
 }  # fmt: skip
 """For attributes of a distribution d of scalar parameters."""
 
-FUNCTION: Mapping[str, str] = {
-    # Theano and PyTensor, JAX, PyTorch, what this library calls otherwise
-    **dict.fromkeys(("maker", "fgraph", "jaxpr"), "f.graph"), **dict.fromkeys(("vm", "fn"), "f.executable"),
-    **dict.fromkeys(("lower", "as_text", "code", "c_code", "source", "asm", "inspect_asm", "inspect_llvm"),
-                    "f.c_source()"),
-    **dict.fromkeys(("cost_analysis", "memory_analysis", "stats"), "f.profile"), "save": "f.export",
-    **dict.fromkeys(("outputs", "dprint"), "ag.pprint(f.graph)"), "optimizer": "f.mode", "query": "f.mode",
-    "grad": "ag.grad(T.sum(x), x)", "input_storage": "f.inputs", "get_shared": "f.shared", "to_onnx": "ag.to_onnx",
-}  # fmt: skip
-"""For attributes of a compiled function f."""
-
 JITTED: Mapping[str, str] = {
+    # the functions of `ag.function`, Theano, PyTensor, JAX, numba
     **{name: f"g.compiled(a).{name}" for name in (
         "graph", "profile", "optimizer_profile", "remarks", "explain", "trace", "why_not", "why", "report", "export",
         "mode", "program", "proof", "journal", "c_path", "low_level", "unoptimized_graph", "backend",
-    )}, **{name: advice.replace("f.", "g.compiled(a).") for name, advice in FUNCTION.items()},
-    "c_source": "g.compiled(a).c_source()", "inspect_types": "g.compiled(a).graph", "py_func": "g.__wrapped__",
+    )}, "py_func": "g.__wrapped__",
+    **dict.fromkeys(("maker", "fgraph", "jaxpr", "inspect_types"), "g.compiled(a).graph"),
+    **dict.fromkeys(("c_source", "lower", "as_text", "code", "inspect_asm", "inspect_llvm"), "g.compiled(a).c_source()"),
+    **dict.fromkeys(("cost_analysis", "memory_analysis", "stats"), "g.compiled(a).profile"),
     **dict.fromkeys(("signatures", "nopython_signatures", "cache_info", "overloads"), "g.traces"),
 }  # fmt: skip
 """For attributes of a function g that `ag.jit` made; a: the arguments of a call."""
