@@ -406,14 +406,6 @@ LATER: dict[str, Case] = {
         lambda: {"input_ids": _ids(2, 16)},
     ),
     "DiffLlama": ("ForCausalLM", _GROUPED, _masked),
-    "SwitchTransformers": (
-        "Model",
-        {
-            **_T5, "num_decoder_layers": 2, "num_experts": 4, "num_sparse_encoder_layers": 1,
-            "num_sparse_decoder_layers": 1, "expert_capacity": 8,
-        },
-        _pair,
-    ),
     "ProphetNet": (
         "Model",
         {
@@ -505,7 +497,7 @@ LATER: dict[str, Case] = {
         lambda: {"input_ids": _ids(1), **_picture()()},
     ),
 }
-"""Recurrent, mixed, sparse and differential attention; sound, time series, segmentation."""
+"""Recurrent, linear and differential attention; sound, time series, segmentation."""
 
 CLASSES = GENERAL | LANGUAGE | LONG | LATER
 """Every class by the beginning of its name."""

@@ -157,7 +157,7 @@ _TIMM = {
         "ese_vovnet19b_dw", "nf_regnet_b0", "cs3darknet_s", "hgnetv2_b0",
         "legacy_seresnet18", "swiftformer_xs", "rdnet_tiny", "nextvit_small",
         "fasternet_t0", "gcresnet33ts", "regnetz_005", "resnetblur18", "caformer_s18", "test_nfnet", "test_byobnet",
-        "efficientvim_m1", "lowformer_b0", "iformer_s", "lcnetv2_small", "resnetv2_18", "cspnext_s", "densenet121",
+        "efficientvim_m1", "lowformer_b0", "iformer_s", "lcnetv2_small", "resnetv2_18", "cspnext_s",
     ),
     224: (
         "vit_tiny_patch16_224", "deit_tiny_patch16_224", "mixer_s32_224", "gmlp_ti16_224", "resmlp_12_224",
