@@ -138,6 +138,7 @@ def diags(
     for d in given:
         if d.ndim > 1:
             raise TypeError(f"diags: expected a number or a vector, got {describe(d)}")
+    lengths: tuple[Any, ...]
     if shape is None:
         side = (T.lengths_of(given[0])[0] if given[0].ndim else T.constant(1, "int64")) + abs(above[0])
         lengths = (side, side)

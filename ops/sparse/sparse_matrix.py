@@ -32,9 +32,9 @@ LABELS = {"csr": COMPRESSED, "csc": COMPRESSED, "coo": ("data", "row", "col", "r
 
 _LINEAR = frozenset(("neg", "conj", "real", "imag", "deg2rad", "rad2deg"))
 """Functions of a sum that are the sums of the function, so that repeated elements stay."""
-_elementwise, _parts, _products, _rows, _sums, _entries, _scipys = (
+_blocks, _elementwise, _parts, _products, _rows, _sums, _entries, _scipys = (
     lazy.module(f".{name}", __package__)
-    for name in ("elementwise", "parts", "products", "rows", "sums", "entries", "scipys")
+    for name in ("blocks", "elementwise", "parts", "products", "rows", "sums", "entries", "scipys")
 )
 
 
@@ -297,7 +297,7 @@ class SparseMatrix:
 
     def nonzero(self) -> tuple[Any, Any]:
         """Return the rows and the columns of the elements that are not zero, in the order of their rows."""
-        return T.sparse.find(self)[:2]
+        return _blocks.find(self)[:2]
 
     def _each(self, word: str) -> SparseMatrix:
         single = self if word in _LINEAR else _entries.single(self)

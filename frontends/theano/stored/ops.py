@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .... import ops as T
+from ....ops.sparse import blocks as stacks
 from ....ops.sparse import elementwise, making, sums
 from ....ops.sparse.sparse_matrix import SparseMatrix
 from ..tensors.dtypes import DISCRETE, upcast
@@ -268,12 +269,12 @@ def square_diagonal(diag: Any) -> SparseVariable:
 
 def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices side by side."""
-    return of_matrix(T.sparse.hstack(_blocks(blocks, dtype), format or "csc"))
+    return of_matrix(stacks.hstack(_blocks(blocks, dtype), format or "csc"))
 
 
 def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices one below the other."""
-    return of_matrix(T.sparse.vstack(_blocks(blocks, dtype), format or "csc"))
+    return of_matrix(stacks.vstack(_blocks(blocks, dtype), format or "csc"))
 
 
 def _blocks(blocks: Any, dtype: Any) -> list[SparseMatrix]:
