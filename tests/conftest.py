@@ -35,7 +35,7 @@ import hypothesis
 import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
-from draws import few_examples, leave_few, share_of_cases, with_all_examples
+from draws import draw_no_constants, few_examples, leave_few, share_of_cases, with_all_examples
 from isolation import ProcessState
 from wide_target import WIDE
 
@@ -98,6 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "arignote", deadline=None, database=None, derandomize=fixed, suppress_health_check=on_time_or_fixtures
     )
     hypothesis.settings.load_profile("arignote")
+    if "not long" in config.option.markexpr:
+        draw_no_constants()
     if not fixed:
         hypothesis.core.global_force_seed = config.option.order
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell starts in the background

@@ -2,7 +2,8 @@
 
 A test of hypothesis that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the
 long tests, called `..._with_all_examples`, which draws what the test asks for.  A test marked `few(n)` runs n of its
-cases; the others are long tests.  Long tests of many cases can be run in shares.
+cases; the others are long tests.  Long tests of many cases can be run in shares.  Ordinary tests draw no constants that
+stand in modules of the product: to read a thousand modules takes each process 7 s, for four examples of a test.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 FEW = 5
 ALL = "_with_all_examples"
@@ -55,6 +57,11 @@ def few_examples(item: pytest.Item) -> Iterator[None]:
         yield
     finally:
         setattr(test, _SETTINGS, asked)
+
+
+def draw_no_constants() -> None:
+    """Let hypothesis draw examples without the constants of the modules that are loaded."""
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def leave_few(items: Iterable[pytest.Item]) -> None:
