@@ -11,6 +11,7 @@ pytest holds the filters of `warnings`.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import locale
 import operator
@@ -78,7 +79,7 @@ class ProcessState:
 
 
 def _interpreter() -> Iterator[Aspect]:
-    yield Aspect("os.environ", _environment, _write_environment, difference)
+    yield Aspect("os.environ", _environment, _write_environment, _changed_variables)
     yield Aspect("working folder", _folder, os.chdir)
     yield Aspect("umask", _umask, os.umask)
     yield Aspect("temporary folder", lambda: tempfile.tempdir, partial(setattr, tempfile, "tempdir"))
@@ -99,16 +100,27 @@ def _interpreter() -> Iterator[Aspect]:
         yield Aspect("processors", partial(os.sched_getaffinity, 0), partial(os.sched_setaffinity, 0))
 
 
-def _environment() -> dict[str, str]:
-    """All variables but the one that pytest itself writes."""
-    variables = os.environ.copy()
-    variables.pop("PYTEST_CURRENT_TEST", None)
+def _environment() -> dict[Any, Any]:
+    """All variables as the system spells them, but the one that pytest itself writes.
+
+    The private table spares the decoding of each variable, twice a test.
+    """
+    variables = os.environ._data.copy()  # type: ignore[attr-defined]
+    variables.pop(os.environ.encodekey("PYTEST_CURRENT_TEST"), None)
     return variables
 
 
-def _write_environment(variables: dict[str, str]) -> None:
+def _decoded(variables: dict[Any, Any]) -> dict[str, str]:
+    return {os.environ.decodekey(name): os.environ.decodevalue(value) for name, value in variables.items()}
+
+
+def _changed_variables(before: dict[Any, Any], after: dict[Any, Any]) -> str:
+    return difference(_decoded(before), _decoded(after))
+
+
+def _write_environment(variables: dict[Any, Any]) -> None:
     current = {n: os.environ[n] for n in ("PYTEST_CURRENT_TEST",) if n in os.environ}
-    overwrite(os.environ, {**variables, **current})
+    overwrite(os.environ, {**_decoded(variables), **current})
 
 
 def _folder() -> str | None:
@@ -201,14 +213,19 @@ def _libraries() -> Iterator[Aspect]:
     yield Aspect("threads of BLAS", lambda: [pool.num_threads for pool in pools], partial(_write_threads, pools))
 
 
-def _numpy_state() -> tuple[Any, ...]:
-    kind, keys, *rest = np.random.get_state()
-    return (kind, keys.tobytes(), *rest)
+KEYS = 624
+"""Words of the state of NumPy's global generator, a Mersenne Twister; the position among them follows."""
 
 
-def _write_numpy_state(state: tuple[Any, ...]) -> None:
-    kind, keys, *rest = state
-    np.random.set_state((kind, np.frombuffer(keys, np.uint32), *rest))
+def _numpy_state() -> bytes:
+    """The memory of the generator: `get_state` makes 624 Python numbers of it, twice a test."""
+    return ctypes.string_at(np.random.get_bit_generator().ctypes.state_address, 4 * (KEYS + 1))
+
+
+def _write_numpy_state(state: bytes) -> None:
+    """Write the state; a second normal number that the generator keeps is forgotten."""
+    *keys, position = np.frombuffer(state, np.uint32)
+    np.random.set_state(("MT19937", np.array(keys), int(position), 0, 0.0))
 
 
 def _drawn(before: Any, after: Any) -> str:
