@@ -391,7 +391,7 @@ JITTED: Mapping[str, str] = {
         "mode", "program", "proof", "journal", "c_path", "low_level", "unoptimized_graph", "backend",
     )}, "py_func": "g.__wrapped__",
     **dict.fromkeys(("maker", "fgraph", "jaxpr", "inspect_types"), "g.compiled(a).graph"),
-    **dict.fromkeys(("c_source", "lower", "as_text", "code", "inspect_asm", "inspect_llvm"), "g.compiled(a).c_source()"),
+    **dict.fromkeys(("c_source", "lower", "as_text", "inspect_asm", "inspect_llvm"), "g.compiled(a).c_source()"),
     **dict.fromkeys(("cost_analysis", "memory_analysis", "stats"), "g.compiled(a).profile"),
     **dict.fromkeys(("signatures", "nopython_signatures", "cache_info", "overloads"), "g.traces"),
 }  # fmt: skip
