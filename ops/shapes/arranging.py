@@ -14,7 +14,7 @@ from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
 from .conditions import between, checked
 from .creation import arange
-from .joining import concatenate, flip, is_one, split
+from .joining import as_one, concatenate, flip, split
 from .lengths import as_lengths, lengths_of
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 
@@ -81,18 +81,22 @@ def broadcast_arrays(*arrays: TensorLike) -> tuple[TensorVariable, ...]:
 
 def column_stack(arrays: Sequence[TensorLike]) -> TensorVariable:
     """Vectors as the columns of a matrix; matrices side by side."""
-    if is_one(arrays):
+    one = as_one(arrays)
+    if one is not None:
         orders = {1: (0, "x", "x"), 2: (0, 1, "x")}
-        return concatenate(T.dimshuffle(arrays, *orders.get(arrays.ndim, range(arrays.ndim))), axis=1)
+        one = T.dimshuffle(one, *orders.get(one.ndim, range(one.ndim)))
+        return concatenate(one, axis=1)  # type: ignore[arg-type]
     variables = map(as_tensor, several("column_stack", arrays))
     return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in variables], axis=1)
 
 
 def dstack(arrays: Sequence[TensorLike]) -> TensorVariable:
     """The arrays concatenated along the third axis; see `atleast_3d`."""
-    if is_one(arrays):
+    one = as_one(arrays)
+    if one is not None:
         orders = {1: (0, "x", "x", "x"), 2: (0, "x", 1, "x"), 3: (0, 1, 2, "x")}
-        return concatenate(T.dimshuffle(arrays, *orders.get(arrays.ndim, range(arrays.ndim))), axis=2)
+        one = T.dimshuffle(one, *orders.get(one.ndim, range(one.ndim)))
+        return concatenate(one, axis=2)  # type: ignore[arg-type]
     return concatenate([atleast_3d(x) for x in several("dstack", arrays)], axis=2)
 
 

@@ -116,8 +116,9 @@ def concatenate(
 
     For an `axis` of None those of the flattened arrays.
     """
-    if is_one(arrays):
-        return _merged(in_joint_dtype([arrays], dtype, casting)[0], axis)
+    one = as_one(arrays)
+    if one is not None:
+        return _merged(in_joint_dtype([one], dtype, casting)[0], axis)
     variables = in_joint_dtype(several("concatenate", arrays), dtype, casting)
     if not variables:
         raise ValueError("concatenate: at least one array is needed")
@@ -129,9 +130,10 @@ def concatenate(
     return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
 
 
-def is_one(arrays: Any) -> bool:
-    """Whether the arrays are the parts of one tensor along its first axis, whose length is not known."""
-    return isinstance(arrays, Variable) and arrays.ndim > 0 and arrays.type.shape[0] is None
+def as_one(arrays: Any) -> Any:
+    """Return the tensor whose parts along its first axis, of unknown length, are the arrays; None for a sequence."""
+    is_one = isinstance(arrays, Variable) and arrays.ndim > 0 and arrays.type.shape[0] is None
+    return arrays if is_one else None
 
 
 def _merged(x: Any, axis: int | None) -> TensorVariable:
@@ -160,8 +162,9 @@ def stack(
     arrays: Sequence[TensorLike], axis: int = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> TensorVariable:
     """The arrays, which have one shape, along a new axis `axis`."""
-    if is_one(arrays):
-        x = in_joint_dtype([arrays], dtype, casting)[0]
+    one = as_one(arrays)
+    if one is not None:
+        x = in_joint_dtype([one], dtype, casting)[0]
         return T.moveaxis(x, 0, normalize_axis(axis, x.ndim, "stack"))
     variables = in_joint_dtype(several("stack", arrays), dtype, casting)
     if not variables:
@@ -183,18 +186,20 @@ def stack(
 
 def vstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays one below the other; a vector is a row."""
-    if is_one(arrays):
-        return concatenate(T.dimshuffle(arrays, 0, *["x"] * (3 - arrays.ndim), *range(1, arrays.ndim)),
-                           dtype=dtype, casting=casting)  # fmt: skip
+    one = as_one(arrays)
+    if one is not None:
+        one = T.dimshuffle(one, 0, *["x"] * (3 - one.ndim), *range(1, one.ndim))
+        return concatenate(one, dtype=dtype, casting=casting)  # type: ignore[arg-type]
     variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
     return concatenate(variables, axis=0, dtype=dtype, casting=casting)
 
 
 def hstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays side by side: along the second axis, vectors along their only one."""
-    if is_one(arrays):
-        x = expand_dims(arrays, 1) if arrays.ndim == 1 else arrays
-        return concatenate(x, axis=int(x.ndim > 2), dtype=dtype, casting=casting)
+    one = as_one(arrays)
+    if one is not None:
+        one = expand_dims(one, 1) if one.ndim == 1 else one
+        return concatenate(one, axis=int(one.ndim > 2), dtype=dtype, casting=casting)  # type: ignore[arg-type]
     variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
     return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 

@@ -25,7 +25,7 @@ def as_strided(
     Raises TypeError for other arrays, ValueError for strides that are negative or no multiples of the element size,
     and IndexError, when the function runs, for elements after the end of the array.
     """
-    v = as_tensor(x)
+    v: Any = as_tensor(x)
     if not is_in_c_order(v):
         raise TypeError(f"as_strided of {v!r}, which is a view or not in C order: its memory is not known; take "
                         f"np.ascontiguousarray(x) first, or {_WAY}{line()}")  # fmt: skip
@@ -49,5 +49,6 @@ def _elements(step: Any, size: int) -> Any:
     """Return a stride as a number of elements."""
     if not isinstance(step, Variable):
         return step // size
-    whole_steps = T.logical_and(T.eq(step % size, 0), T.ge(step, 0))
-    return checked(step // size, whole_steps, f"as_strided: a stride must be a multiple of {size}, and not negative")
+    is_whole = T.logical_and(T.eq(T.mod(step, size), 0), T.ge(step, 0))
+    text = f"as_strided: a stride must be a multiple of {size}, and not negative"
+    return checked(T.floor_div(step, size), is_whole, text)

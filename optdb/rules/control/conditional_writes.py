@@ -73,7 +73,8 @@ def _loop(
     kinds = [v.type for v in first]
     while True:
         states = [TensorVariable(t) for t in kinds]
-        images = {graph.inputs[k]: s for k, s in zip(bases, states, strict=True) if k is not None}
+        pairs = [(graph.inputs[k], s) for k, s in zip(bases, states, strict=True) if k is not None]
+        images: dict[Variable, Variable] = dict(pairs)
         outputs = rebuild(graph.outputs, images)
         common = [_joint(s.type, o.type) for s, o in zip(states, outputs, strict=True)]
         if common == kinds:

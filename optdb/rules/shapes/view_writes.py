@@ -14,7 +14,7 @@ from typing import Any
 
 from ....graph import Dim, Variable, dims_of
 from ....ops.core.tensor import constant
-from ....ops.elementwise.records import add, floor_div, ge, logical_and, lt, mod, mul, switch
+from ....ops.elementwise.records import add, floor_div, ge, logical_and, lt, mod, mul, sub, switch
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import dim_to_tensor, tensor_to_dim
 from ....ops.shapes.shape import DimShuffle, Reshape
@@ -121,11 +121,15 @@ def _joint(outer: slice, inner: Any, length: Dim) -> Any:
     count = slice_dim(length, start, stop, step)
     if by is None or count is None or (by < 0 and start is not None):
         return None
-    first = dim_to_tensor(length) - 1 if by < 0 else None if start is None else cut_off(start, length)
     place, exists = _flat([inner], [count])
     place = place if by == 1 else mul(place, constant(by, "int64"))
-    if first is not None:
-        place = add(first if by < 0 else dim_to_tensor(first), place)
+    first = 0 if start is None else cut_off(start, length)
+    if by < 0:
+        place = add(sub(dim_to_tensor(length), constant(1, "int64")), place)
+    elif first is None:
+        return None
+    elif first != 0:
+        place = add(dim_to_tensor(first), place)
     return _or_beyond(place, exists, length)
 
 
