@@ -42,13 +42,21 @@ def plain(value: Any, what: str) -> Any:
         if known is None and what == "text":
             return _Description(in_text(value))
         if known is None:
-            raise TypeError(f"{value!r} is symbolic and has no {what}{line()}")
+            fix = _WAYS.get(what.split(",", maxsplit=1)[0], "")
+            raise TypeError(f"{value!r} is symbolic and has no {what}{fix}{line()}")
         return held(known)
     if type(value) not in (tuple, list, dict):
         return value
     leaves: list[Any] = []
     form = flat(value, leaves, records=None)
     return unflat(form, iter([plain(v, what) for v in leaves]))
+
+
+_WAYS = {
+    "hash": "; use an array with its values as indices, np.bincount(x), or np.unique(x, return_counts=True)",
+    "equality": "; use np.flatnonzero(x == value)",
+}
+"""How to do without what symbolic values lack."""
 
 
 class _Description(str):
