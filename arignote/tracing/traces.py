@@ -392,6 +392,8 @@ class _Tracing:
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
         if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
             self._trace.layouts[v] = value.strides, f"a[{position}].strides == {value.strides}"
+        elif isinstance(value, np.ndarray) and value.ndim:
+            self._trace.orders[v] = f"a[{position}].flags.c_contiguous"
         if isinstance(value, np.ndarray) and not value.flags.writeable and self._writing.back:
             self._trace.read_only.add(v)
         self._variables.append(v)

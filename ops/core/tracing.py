@@ -90,7 +90,8 @@ class Trace:
     owners     `depth` when a function began whose variable functions inside assign, and the cell, by its id
     showing    whether a text is made for people: of an error, or to be printed
     layouts    the strides of arguments that are not in C order, and the guard that requires them
-    copying    the lengths that decide which reshapes copy in NumPy, guards if an array is written
+    orders     the conditions that arguments are in C order
+    copying    the lengths and orders that decide which reshapes copy in NumPy, guards if an array is written
     read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
     inlined    what makes the function of a scope one that reads its globals in this trace
@@ -133,6 +134,7 @@ class Trace:
         self.truths: dict[Variable, Known] = {}
         self.read_only: set[Variable] = set()
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
+        self.orders: dict[Variable, str] = {}
         self.copying: dict[str, None] = {}
         self.dim_of: Callable[[Variable], Dim] | None = None
         self.open: list[Callable[..., None]] = []

@@ -61,6 +61,7 @@ class ArrayMembers:
         """
         lengths = self.shape
         if is_in_c_order(self) and all(n > 0 for n in lengths):
+            require_order(self)
             return tuple(math.prod(lengths[k:], start=self.itemsize) for k in range(1, 1 + self.ndim))
         return _layout(self, "strides").strides
 
@@ -143,6 +144,7 @@ def _layout(x: Any, what: str) -> np.ndarray:
     """Return an array with the shape and the strides of x in the call; they become guards."""
     trace = _trace()
     before, trace.copying = trace.copying, {}
+    require_order(base_of(x))
     found = shadow(trace, x)
     for guard in trace.copying:
         trace.require(guard)
@@ -151,6 +153,13 @@ def _layout(x: Any, what: str) -> np.ndarray:
         raise TypeError(f"x.{what} of {x!r}: its layout depends on values; take np.ascontiguousarray(x), whose strides "
                         f"are those of its shape{line()}")  # fmt: skip
     return found
+
+
+def require_order(x: Any) -> None:
+    """Let the trace hold for arrays in C order only, if x is an argument."""
+    trace = _trace()
+    if x in trace.orders:
+        trace.require(trace.orders[x])
 
 
 def sharing(x: Any, found: Any, reason: str) -> Any:

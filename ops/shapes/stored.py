@@ -126,7 +126,11 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
 def is_in_c_order(x: Any) -> bool:
     """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are."""
     trace = current()
-    return trace is not None and source_of(x) is None and x not in trace.layouts and not _may_be_transposed(x)
+    if trace is None or source_of(x) is not None or x in trace.layouts or _may_be_transposed(x):
+        return False
+    if x in trace.orders:
+        trace.copying[trace.orders[x]] = None
+    return True
 
 
 def _may_be_transposed(base: Variable) -> bool:

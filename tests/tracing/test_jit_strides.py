@@ -134,6 +134,25 @@ def test_a_reshape_copies_for_some_lengths() -> None:
         assert np.array_equal(ours, theirs)
 
 
+def _flattened(x: Any) -> Any:
+    y = x.reshape(-1)
+    y[0] = 5
+    return y
+
+
+@pytest.mark.parametrize("f", [_flattened, _memory])
+@pytest.mark.parametrize("orders", ["CF", "FC"])
+def test_one_function_for_both_orders(f: Callable[..., Any], orders: str) -> None:
+    jitted = ag.jit(f)
+    for order in orders:
+        ours = np.asfortranarray(X) if order == "F" else X.copy()
+        theirs = ours.copy(order="K")
+        found, expected = jitted(ours), f(theirs)
+        for a, b in zip(*([v] if isinstance(v, np.ndarray) else v for v in (found, expected)), strict=True):
+            assert np.array_equal(a, b)
+        assert np.array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3, 4), (4,), (3, 0, 2), (2, 3, 4, 5), (0, 2)])
 @pytest.mark.parametrize(
     ("name", "options"),

@@ -10,7 +10,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import line
-from ...ops.shapes.array_members import sharing
+from ...ops.shapes.array_members import require_order, sharing
 from ...ops.shapes.conditions import checked
 from ...ops.shapes.stored import is_in_c_order
 
@@ -29,6 +29,7 @@ def as_strided(
     if not is_in_c_order(v):
         raise TypeError(f"as_strided of {v!r}, which is a view or not in C order: its memory is not known; take "
                         f"np.ascontiguousarray(x) first, or {_WAY}{line()}")  # fmt: skip
+    require_order(v)
     lengths = tuple(v.shape if shape is None else shape if isinstance(shape, (tuple, list)) else (shape,))
     steps = tuple(v.strides if strides is None else strides if isinstance(strides, (tuple, list)) else (strides,))
     if len(lengths) != len(steps):
