@@ -13,7 +13,7 @@ from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.lengths import known_length, lengths_of
-from .functions import _as_float, softmax
+from .functions import _as_float, _floats, softmax
 
 __all__ = [
     "celu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "logsigmoid", "mish", "prelu", "relu6",
@@ -29,19 +29,19 @@ def celu(x: TensorLike, alpha: TensorLike = 1.0) -> TensorVariable:
 
     Source: J. T. Barron, "Continuously differentiable exponential linear units", 2017.
     """
-    x = _as_float(x)
+    x = _floats("celu", x, alpha=alpha)
     return T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.true_div(T.minimum(x, 0), alpha))))
 
 
 def selu(x: TensorLike, alpha: TensorLike = SELU_ALPHA, scale: TensorLike = SELU_SCALE) -> TensorVariable:
     """`scale` * (x where it is positive, else `alpha` * (exp(x) - 1))."""
-    x = _as_float(x)
+    x = _floats("selu", x, alpha=alpha, scale=scale)
     return T.mul(scale, T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.minimum(x, 0)))))
 
 
 def hardtanh(x: TensorLike, min_val: TensorLike = -1.0, max_val: TensorLike = 1.0) -> TensorVariable:
     """x between `min_val` and `max_val`."""
-    return T.minimum(T.maximum(_as_float(x), min_val), max_val)
+    return T.minimum(T.maximum(_floats("hardtanh", x, min_val=min_val, max_val=max_val), min_val), max_val)
 
 
 def relu6(x: TensorLike) -> TensorVariable:
@@ -51,7 +51,7 @@ def relu6(x: TensorLike) -> TensorVariable:
 
 def hardsigmoid(x: TensorLike, slope: TensorLike = 1 / 6, offset: TensorLike = 0.5) -> TensorVariable:
     """`slope` * x + `offset` between 0 and 1; PyTorch's slope of 1/6 is the default."""
-    return hardtanh(T.add(T.mul(slope, _as_float(x)), offset), 0.0, 1.0)
+    return hardtanh(T.add(T.mul(slope, _floats("hardsigmoid", x, slope=slope, offset=offset)), offset), 0.0, 1.0)
 
 
 def hardswish(x: TensorLike) -> TensorVariable:

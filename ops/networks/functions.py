@@ -174,6 +174,14 @@ def _as_float(x: Any) -> TensorVariable:
     return x if x.type.kind in "fc" else with_dtype(x, "float64")
 
 
+def _floats(name: str, x: Any, **parameters: Any) -> TensorVariable:
+    """`x` as a tensor of floats.  Raises TypeError for a parameter that is a bool, such as PyTorch's `inplace`."""
+    for role, value in parameters.items():
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name}: {role} is {value}; expected a number, for tensors are values: leave inplace out")
+    return _as_float(x)
+
+
 def softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
     """exp(x) / sum(exp(x)) along `axis` (several, or all for None): positive numbers whose sum is 1.
 
@@ -242,13 +250,13 @@ def silu(x: TensorLike) -> TensorVariable:
 
 def leaky_relu(x: TensorLike, slope: TensorLike = 0.01) -> TensorVariable:
     """x where it is positive, else `slope` * x."""
-    x = _as_float(x)
+    x = _floats("leaky_relu", x, slope=slope)
     return T.switch(T.gt(x, 0), x, T.mul(slope, x))
 
 
 def elu(x: TensorLike, alpha: TensorLike = 1.0) -> TensorVariable:
     """x where it is positive, else `alpha` * (exp(x) - 1)."""
-    x = _as_float(x)
+    x = _floats("elu", x, alpha=alpha)
     # The minimum keeps the branch that is not taken finite, so that its derivative is not 0 * inf.
     return T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.minimum(x, 0))))
 

@@ -138,6 +138,15 @@ def test_compiled_gelu_of_float32_is_exact_in_its_tail():
     assert np.isnan(f(np.float32([np.nan]))).all() and f(np.float32([np.inf]))[0] == np.inf
 
 
+@pytest.mark.parametrize(("name", "role"), [
+    ("selu", "alpha"), ("elu", "alpha"), ("celu", "alpha"), ("hardtanh", "min_val"), ("hardsigmoid", "slope"),
+    ("leaky_relu", "slope"),
+])  # fmt: skip
+def test_pytorchs_inplace_is_no_number(name, role):
+    with pytest.raises(TypeError, match=f"{name}: {role} is True; expected a number"):
+        getattr(T.nn, name)(T.vector("x"), True)
+
+
 def test_elu_derivative_does_not_overflow():
     x = T.vector("x")
     (g,) = pull_back([T.sum(nn.elu(x))], [T.constant(1.0)], [x])
