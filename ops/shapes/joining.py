@@ -14,7 +14,7 @@ from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
-from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import TensorOp, TensorVariable, TracedVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked
@@ -131,8 +131,8 @@ def concatenate(
 
 
 def as_one(arrays: Any) -> Any:
-    """Return the tensor whose parts along its first axis, of unknown length, are the arrays; None for a sequence."""
-    is_one = isinstance(arrays, Variable) and arrays.ndim > 0 and arrays.type.shape[0] is None
+    """Return the array of a call whose parts along its first axis, of unknown length, are the arrays; else None."""
+    is_one = isinstance(arrays, TracedVariable) and arrays.ndim > 0 and arrays.type.shape[0] is None
     return arrays if is_one else None
 
 

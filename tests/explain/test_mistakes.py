@@ -183,7 +183,7 @@ BUILDING = {
         ["update of w", "float64", "float32", "astype", HERE],
     ),
     "update, rank": (
-        lambda: ag.function([], None, updates=[(w, T.outer(w, w))]), TypeError, ["update of w", "2 dimensions", HERE],
+        lambda: ag.function([], None, updates=[(w, T.outer(w, w))]), TypeError, ["update of w", "float32[?, ?]", HERE],
     ),
     "update of an input": (lambda: ag.function([x], None, updates={x: x}), TypeError, ["update 0", "ag.shared"]),
     "update, no pair": (lambda: ag.function([], None, updates=[w]), TypeError, ["update 0", "w", "pair"]),

@@ -277,7 +277,7 @@ def test_mistakes(mistake):
 def test_default_updates_are_checked():
     state = ag.shared(A, name="state")
     state.default_update = 5.0
-    with pytest.raises(TypeError, match="function: the default update of state has 0 dimensions"):
+    with pytest.raises(TypeError, match="function: the default update of state is float64, the shared"):
         function([], state)
 
 
