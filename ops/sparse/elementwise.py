@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...graph import Constant
 from ..core.checks import describe
 from ..core.namespace import T
@@ -112,7 +114,7 @@ def _extreme(word: str, x: Any, y: Any) -> Any:
     y = T.as_tensor(y)
     if y.ndim:
         return function(x.toarray(), y)
-    if isinstance(y, Constant) and function(T.constant(0, y.dtype), y).eval() == 0:
+    if isinstance(y, Constant) and getattr(np, word)(0, y.data) == 0:
         return structured(function, x, y)
     raise NotImplementedError(
         f"{word}: {x!r} and a number: where nothing is stored the result is not zero; use T.{word}(A.toarray(), s)"
