@@ -305,7 +305,7 @@ class _Tracing:
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
             integers.end(self._trace)
             outputs += self._trace.checks
-            if any(v.ndim for v in self._trace.stored):
+            if self._trace.writes:
                 self._trace.guards.update(self._trace.copying)
         if self._holds_columns:
             self._variables, outputs = with_columns(self._trace, self._variables, outputs)

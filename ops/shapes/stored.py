@@ -169,6 +169,8 @@ def shadow(trace: Trace, x: Variable) -> np.ndarray | None:
     if guard:
         trace.copying[guard] = None
     if strides is None:
+        if x in trace.orders:
+            trace.copying[trace.orders[x]] = None
         size = x.type.numpy.itemsize
         strides = tuple(math.prod(shape[k:], start=size) for k in range(1, 1 + len(shape)))
     if 0 in shape:
@@ -217,6 +219,7 @@ def store(x: Variable, value: Any, what: str) -> None:
         raise ValueError(f"{what}: assignment destination is read-only: {target!r}{_line()}")
     if not target.type.shape:
         new = _without_axes(trace, target, new, what)
+    trace.writes = True
     trace.stored[target] = own(new)
 
 
