@@ -210,6 +210,9 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return target
     if is_of_call() and function in _OF_SHAPES:
         return _OF_SHAPES[function](*args, **options)
+    if is_of_call() and function.__name__ in _MEMBERS and isinstance(args[0] if args else None, Variable):
+        member = getattr(args[0], function.__name__)
+        return member(*args[1:], **options) if callable(member) else member
     namespace = _namespaces().get(function.__module__)
     ours = getattr(namespace, function.__name__, None)
     if ours is None:
@@ -221,6 +224,11 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     found = found if is_view else not_shared(found, args)
     if function is np.einsum and is_of_call() and _is_view(*args):
         sharing(args[1], found, "np.einsum gave a view of its elements")
+    if function is np.meshgrid and is_of_call() and options.get("copy") is False:
+        for v, part in zip(args, found, strict=True):
+            sharing(v, part, "np.meshgrid(copy=False) gave views of its elements")
+    if function.__name__ == "sliding_window_view" and is_of_call():
+        current().frozen[found] = "it is a read-only view"  # type: ignore[union-attr]
     if function is np.allclose:
         return truth_value(found)
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
@@ -248,6 +256,8 @@ def _class_of_results(function: Any) -> Any:
     return type(function(np.eye(1)))
 
 
+_MEMBERS = frozenset(("ravel", "real", "imag"))
+"""Functions whose results depend on the memory of an array, as those of its members do."""
 _VIEWS = frozenset((
     "transpose", "swapaxes", "moveaxis", "rollaxis", "reshape", "ravel", "squeeze", "expand_dims", "diagonal",
     "broadcast_to", "broadcast_arrays", "split", "array_split", "vsplit", "hsplit", "dsplit", "atleast_1d",

@@ -92,6 +92,7 @@ class Trace:
     layouts    the strides of arguments that are not in C order, and the guard that requires them
     orders     the conditions that arguments are in C order
     copying    the lengths and orders that decide which reshapes copy in NumPy, guards if an array is written
+    parts      the real and imaginary parts that were taken of arrays, no handles of these
     writes     whether an array was written, in a loop or branch, too
     read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
@@ -137,6 +138,7 @@ class Trace:
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
         self.orders: dict[Variable, str] = {}
         self.copying: dict[str, None] = {}
+        self.parts: dict[Variable, list[Variable]] = {}
         self.writes = False
         self.dim_of: Callable[[Variable], Dim] | None = None
         self.open: list[Callable[..., None]] = []

@@ -12,7 +12,7 @@ from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
 from ..core.traced import line
 from ..core.tracing import Trace, current
-from .stored import base_of, copied, is_in_c_order, shadow, whole
+from .stored import base_of, copied, is_in_c_order, shadow, source_of, whole
 
 WITHOUT: Mapping[str, tuple[str, str]] = {
     "base": ("base", "x is y to compare arrays; a view is written through, a copy is not"),
@@ -69,6 +69,31 @@ class ArrayMembers:
     def flags(self: Any) -> Flags:
         """NumPy's flags."""
         return Flags(self)
+
+    @property
+    def real(self: Any) -> Any:
+        """The real part: of a real array the array itself, of a complex one an array that can only be read."""
+        return self if self.type.kind != "c" else _part(self, T.real(self), "real")
+
+    @property
+    def imag(self: Any) -> Any:
+        """The imaginary part, which can only be read."""
+        return _part(self, T.imag(self), "imag")
+
+    def ravel(self: Any, order: str | None = "C") -> Any:
+        """The elements as a vector: the array's own where NumPy's is contiguous in this order, else copies."""
+        return raveled(self, order or "C")
+
+    def clip(self: Any, *limits: Any, **named: Any) -> Any:
+        """A new array of the elements between two limits; see `T.clip`."""
+        found = T.clip(self, *limits, **named)
+        return copied(found) if found.ndim and base_of(found) is base_of(self) else found
+
+    def conj(self: Any) -> Any:
+        """The complex conjugates: of a real array the array itself."""
+        return self if self.type.kind != "c" else T.conj(self)
+
+    conjugate = conj
 
     def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
         """The same elements; as integers of another sign, or bools as bytes, they can be read but not written.
@@ -160,6 +185,53 @@ def require_order(x: Any) -> None:
     trace = _trace()
     if x in trace.orders:
         trace.require(trace.orders[x])
+
+
+def _part(x: Any, found: Any, name: str) -> Any:
+    """Return a part of the elements of x, which a trace can read until x is written."""
+    if found.ndim:
+        trace = _trace()
+        kind = "shares its elements with a complex array" if x.type.kind == "c" else "is read-only"
+        trace.frozen[found] = f"x.{name} {kind}"
+        if x.type.kind == "c":
+            trace.parts.setdefault(base_of(x), []).append(found)
+    return found
+
+
+def raveled(x: Any, order: str = "C") -> Any:
+    """Return `x.ravel(order)`, with copied elements where NumPy's array is not contiguous in the order.
+
+    Raises TypeError for the orders "A" and "K" of an array whose strides are not known.
+    """
+    if order in ("A", "K"):
+        if is_in_c_order(x):
+            require_order(x)
+            order = "C"
+        else:
+            flags = _layout(x, f'ravel("{order}")').flags
+            by_columns = flags.f_contiguous and not flags.c_contiguous
+            if order == "K" and not (flags.c_contiguous or by_columns):
+                raise TypeError(f'ravel("K") of {x!r}, whose elements lie apart: use ravel("C"){line()}')
+            order = "F" if by_columns else "C"
+    if order == "C" and is_in_c_order(x):
+        return T.reshape(x, (-1,))
+    found = T.reshape(x, (-1,), order=order)
+    if found is not x and source_of(found) is None:
+        return found
+    array = shadow(_trace(), x)
+    if array is None:
+        return copied(found) if order == "F" else found
+    return found if (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous) else copied(found)
+
+
+def contiguous(x: Any, order: str = "C") -> Any:
+    """Return `np.ascontiguousarray(x)`, or `np.asfortranarray(x)`: x itself, or a copy if its order is another one."""
+    if not x.ndim or (is_in_c_order(x) and (order == "C" or x.ndim == 1)):
+        return x
+    array = shadow(_trace(), x)
+    if array is None:
+        return sharing(x, copied(x), "its strides are not known, so NumPy may or may not have copied it")
+    return x if (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous) else copied(x)
 
 
 def sharing(x: Any, found: Any, reason: str) -> Any:

@@ -302,6 +302,10 @@ class Subtensor(TensorOp):
     ) -> Sequence[Variable | None]:
         return vjp_of_read(self, node, cotangents, totals[0])
 
+    def entries(self, indices: Sequence[Any]) -> list[Any]:
+        """Return the entries of the index: each the value, or a slice of values."""
+        return entries(self.spec, indices)
+
     def views(self) -> dict[int, int]:
         return {0: 0}
 

@@ -125,11 +125,35 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
 
 def is_in_c_order(x: Any) -> bool:
     """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are."""
-    trace = current()
-    if trace is None or source_of(x) is not None or x in trace.layouts or _may_be_transposed(x):
+    trace, source = current(), source_of(x)
+    while source is not None:
+        if not _is_one_part(x.owner):  # type: ignore[arg-type]
+            return False
+        x, source = source, source_of(source)
+    if trace is None or x in trace.layouts or _may_be_transposed(x):
         return False
     if x in trace.orders:
         trace.copying[trace.orders[x]] = None
+    return True
+
+
+def _is_one_part(node: Apply) -> bool:
+    """Whether the view that a node makes of an array in C order is in C order: `x[i]`, `x[a:b]`, `x[:, None]`."""
+    kind = type(node.op).__name__
+    if kind == "DimShuffle":
+        axes = [a for a in node.op.order if a != "x"]  # type: ignore[attr-defined]
+        return axes == sorted(axes)
+    if kind != "Subtensor":
+        return kind not in _READ_ONLY
+    is_after_slice = False
+    for index in node.op.entries(node.inputs[1:]):  # type: ignore[attr-defined]
+        is_slice = isinstance(index, slice)
+        is_whole = is_slice and index.start is index.stop is index.step is None
+        if is_after_slice and not is_whole:
+            return False
+        if is_slice and not (index.step is None or (isinstance(index.step, Constant) and index.step.data == 1)):
+            return False
+        is_after_slice = is_slice
     return True
 
 
@@ -220,6 +244,8 @@ def store(x: Variable, value: Any, what: str) -> None:
     if not target.type.shape:
         new = _without_axes(trace, target, new, what)
     trace.writes = True
+    for other in trace.parts.pop(target, ()):
+        trace.held[other] = f"it was taken of {target!r}, which was written since"
     trace.stored[target] = own(new)
 
 

@@ -7,24 +7,12 @@ import pytest
 
 import arignote as ag
 
-LOOPS = """
-    for i in range(n):
-        y = x.T.reshape(-1)
-        y[0] -= x[0, 0] + 1
-        t += x[0, -1]
----
-    y = x.T.reshape(-1)
-    for i in range(n):
-        y[i] = x[0, 0] + i
-        t += x[-1, 0]
----
-    y = x[::-1].T[1:]
-    for i in range(n):
-        z = y.reshape(-1)
-        z[i] *= 2
-        y[0] += 1
-        t += x[0, -1]
-""".split("---")
+LOOPS = (
+    ["for i in range(n):", "    y = x.T.reshape(-1)", "    y[0] -= x[0, 0] + 1", "    t += x[0, -1]"],
+    ["y = x.T.reshape(-1)", "for i in range(n):", "    y[i] = x[0, 0] + i", "    t += x[-1, 0]"],
+    ["y = x[::-1].T[1:]", "for i in range(n):", "    z = y.reshape(-1)", "    z[i] *= 2", "    y[0] += 1"],
+    ["for i in range(n):", "    y = x[i].ravel()", "    y[0] = i", "    t += x[i].reshape(1, -1)[0, 0]"],
+)
 """Bodies of functions of x and n that write to a reshaped array."""
 LAYOUTS = {
     "C": lambda v: v.copy(), "F": lambda v: np.array(v, order="F"), "strided": lambda v: np.repeat(v, 2, 1)[:, ::2],
@@ -33,29 +21,83 @@ LAYOUTS = {
 """Memory of equal arrays."""
 
 
-def function_of(body, folder):
-    """The function of x and n with this body, from a file, since a trace reads its source."""
-    path = folder / "of_body.py"
-    path.write_text(f"import numpy as np\n\n\ndef f(x, n):\n    t = 0.0\n{body}\n    return t + x.sum()\n")
-    spec = importlib.util.spec_from_file_location("of_body", path)
+def function_of(lines, folder):
+    """The function of x and n with these lines, from a file, since a trace reads its source."""
+    path = folder / "of_lines.py"
+    body = "".join(f"    {line}\n" for line in ["t = 0.0", *lines, "return t + x.sum()"])
+    path.write_text(f"import numpy as np\n\n\ndef f(x, n):\n{body}")
+    spec = importlib.util.spec_from_file_location("of_lines", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.f
 
 
-def compare(body, folder, shapes=((4, 6), (2, 3), (1, 5), (4, 1))):
+def compare(lines, folder, shapes=((4, 6), (2, 3), (1, 5), (4, 1))):
     """Compare results and arguments with NumPy's for each memory, in two orders of the calls."""
-    f = function_of(body, folder)
+    f = function_of(lines, folder)
     for layouts in (tuple(LAYOUTS), tuple(LAYOUTS)[::-1]):
         jitted = ag.jit(f, mode="NUMPY")
         for shape in shapes:
             for layout in layouts:
                 value = np.random.default_rng(3).uniform(-1, 2, shape)
                 ours, numpys = LAYOUTS[layout](value), LAYOUTS[layout](value)
-                assert np.isclose(jitted(ours, shape[0]), f(numpys, shape[0])), (body, layout, shape)
-                np.testing.assert_allclose(ours, numpys, err_msg=f"{body}, {layout}, {shape}")
+                assert np.isclose(jitted(ours, shape[0]), f(numpys, shape[0])), (lines, layout, shape)
+                np.testing.assert_allclose(ours, numpys, err_msg=f"{lines}, {layout}, {shape}")
 
 
-@pytest.mark.parametrize("body", LOOPS)
-def test_loops_write_to_reshaped_arrays_as_numpy_does(body, tmp_path):
-    compare(body, tmp_path, ((4, 6), (2, 3)))
+@pytest.mark.parametrize("lines", LOOPS)
+def test_loops_write_to_reshaped_arrays_as_numpy_does(lines, tmp_path):
+    compare(lines, tmp_path, ((4, 6), (2, 3)))
+
+
+VIEWS_AND_COPIES = """
+    x.ravel() x[::2].ravel() x[0].ravel() x[:,0].ravel() x[:,::2].ravel() x[::-1,::-1].ravel() x.T.ravel()
+    np.ravel(x) np.ravel(x.T) np.ravel(x[:,0]) x[0][::2].ravel() x[0][1:].ravel() x.ravel("F") x.T.ravel("F")
+    x.ravel("A") x.reshape(-1) x[::2].reshape(-1) x[:,0].reshape(-1) x[::-1,::-1].reshape(-1)
+    x.T.reshape(2,-1) np.reshape(x.T,(-1,)) x.reshape(-1,order="F") x.T.reshape(-1,order="F") x.flatten()
+    x.T.flatten() x.swapaxes(0,1) np.moveaxis(x,0,1) np.ascontiguousarray(x) np.ascontiguousarray(x.T)
+    np.ascontiguousarray(x[:,0]) np.asfortranarray(x) np.asfortranarray(x.T) np.require(x,None,["C"])
+    np.require(x,None,"F") np.asarray(x) np.array(x) np.copy(x) x.copy() x.astype("f8")
+    x.astype("f8",copy=False) np.real(x) x.real x.conj() np.conj(x) x.clip() x.clip(-9) np.clip(x,-9,9)
+    np.round(x) np.positive(x) np.flipud(x) np.rot90(x) np.atleast_3d(x) np.squeeze(x[None])
+    np.expand_dims(x,0) np.diagonal(x) np.diag(x) np.tile(x,1) np.roll(x,0) np.take(x,[0],0) x[[0]] x[...]
+    x[()] x[None] x[-1:] x.view() np.concatenate([x]) np.stack([x]) np.where(True,x,x) np.triu(x) +x x+0
+    np.broadcast_to(x,(2,)+x.shape) x.mT np.lib.stride_tricks.sliding_window_view(x,2,0) np.imag(x) x.imag
+    np.nan_to_num(x) np.nan_to_num(x,copy=False)
+"""
+
+
+@pytest.mark.parametrize("view", VIEWS_AND_COPIES.split())
+def test_a_write_reaches_the_array_where_numpys_result_is_a_view(view, tmp_path):
+    shapes = ((4, 6), (2, 3), (6, 4)) if "sliding" in view or "2,-1" in view else ((4, 6), (2, 3), (1, 5), (4, 1))
+    try:
+        function_of([f"y = {view}", "y[...] = 7.0"], tmp_path)(np.ones((4, 6)), 1)
+    except ValueError:  # read-only
+        with pytest.raises((ValueError, TypeError), match="read-only"):
+            ag.jit(function_of([f"y = {view}", "y[...] = 7.0"], tmp_path), mode="NUMPY")(np.ones((4, 6)), 1)
+        return
+    compare([f"y = {view}", "y[...] = 7.0"], tmp_path, shapes)
+
+
+def test_parts_of_complex_arrays_are_read_until_the_array_is_written():
+    z = np.array([1 + 2j, 3 - 1j])
+
+    def stale(z):
+        r = z.real
+        z[0] = 5
+        return r + z.imag
+
+    def fresh(z):
+        r = z.real + 0
+        z[0] = 5
+        return r + z.real
+
+    def written(z):
+        z.real[0] = 5
+        return z
+
+    np.testing.assert_array_equal(ag.jit(fresh)(z.copy()), fresh(z.copy()))
+    with pytest.raises(TypeError, match="was written since"):
+        ag.jit(stale)(z.copy())
+    with pytest.raises(TypeError, match=r"x\.real shares its elements with a complex array"):
+        ag.jit(written)(z.copy())

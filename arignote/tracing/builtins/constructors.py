@@ -9,7 +9,8 @@ import numpy as np
 from ... import ops as T
 from ...graph import Variable
 from ...ops.core.tensor import as_tensor
-from ...ops.core.traced import array_of
+from ...ops.core.traced import array_of, is_of_call
+from ...ops.shapes.array_members import contiguous
 from ...ops.shapes.stored import copied
 from ..iterables import Steps
 from ..saved import line
@@ -73,7 +74,18 @@ def _asarray(
 
 def _require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     wanted = {str(r).upper() for r in ((requirements,) if isinstance(requirements, str) else requirements or ())}
-    return _array(a, dtype, copy=bool(wanted & {"O", "OWNDATA"}))
+    found = _array(a, dtype, copy=bool(wanted & {"O", "OWNDATA"}))
+    if not is_of_call() or not wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS", "F", "F_CONTIGUOUS", "FORTRAN"}:
+        return found
+    return contiguous(found, "F" if wanted & {"F", "F_CONTIGUOUS", "FORTRAN"} else "C")
+
+
+def _contiguous(order: str) -> Any:
+    def function(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+        found = T.atleast_1d(_array(a, dtype, copy=None))
+        return contiguous(found, order) if is_of_call() else found
+
+    return function
 
 
 def _fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
@@ -119,9 +131,9 @@ _steps.__qualname__ = "arange"
 CONSTRUCTORS: dict[Any, Any] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full, np.ndarray: _filled(0),
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
-    np.ascontiguousarray: _asarray, np.require: _require, np.fromiter: _fromiter,
+    np.ascontiguousarray: _contiguous("C"), np.require: _require, np.fromiter: _fromiter,
     np.arange: _arange, np.linspace: _linspace, np.lib.stride_tricks.as_strided: as_strided,
-    np.asfortranarray: _asarray,
+    np.asfortranarray: _contiguous("F"),
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
     np.full_like: _like("full_like"),
 }
