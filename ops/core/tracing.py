@@ -92,7 +92,8 @@ class Trace:
     layouts    the strides of arguments that are not in C order, and the guard that requires them
     orders     the conditions that arguments are in C order
     copying    the lengths and orders that decide which reshapes copy in NumPy, guards if an array is written
-    parts      the real and imaginary parts that were taken of arrays, no handles of these
+    in_order   the arrays that are in C order
+    parts      the arrays that may share elements with one, but are no handles of it: its real part
     writes     whether an array was written, in a loop or branch, too
     read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
@@ -138,6 +139,7 @@ class Trace:
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
         self.orders: dict[Variable, str] = {}
         self.copying: dict[str, None] = {}
+        self.in_order: set[Variable] = set()
         self.parts: dict[Variable, list[Variable]] = {}
         self.writes = False
         self.dim_of: Callable[[Variable], Dim] | None = None

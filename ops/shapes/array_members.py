@@ -12,7 +12,7 @@ from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
 from ..core.traced import line
 from ..core.tracing import Trace, current
-from .stored import base_of, copied, is_in_c_order, shadow, source_of, whole
+from .stored import base_of, copied, in_c_order, is_in_c_order, shadow, source_of, whole
 
 WITHOUT: Mapping[str, tuple[str, str]] = {
     "base": ("base", "x is y to compare arrays; a view is written through, a copy is not"),
@@ -83,6 +83,11 @@ class ArrayMembers:
     def ravel(self: Any, order: str | None = "C") -> Any:
         """The elements as a vector: the array's own where NumPy's is contiguous in this order, else copies."""
         return raveled(self, order or "C")
+
+    def copy(self: Any, order: str | None = "C") -> Any:
+        """A new array; in C order unless NumPy keeps another one: the orders "K" and "A"."""
+        found = super().copy()  # type: ignore[misc]
+        return in_c_order(found) if self.ndim and order == "C" else found
 
     def clip(self: Any, *limits: Any, **named: Any) -> Any:
         """A new array of the elements between two limits; see `T.clip`."""
@@ -221,7 +226,8 @@ def raveled(x: Any, order: str = "C") -> Any:
     array = shadow(_trace(), x)
     if array is None:
         return copied(found) if order == "F" else found
-    return found if (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous) else copied(found)
+    is_view = array.flags.c_contiguous if order == "C" else array.flags.f_contiguous
+    return found if is_view else in_c_order(copied(found))
 
 
 def contiguous(x: Any, order: str = "C") -> Any:
@@ -231,7 +237,13 @@ def contiguous(x: Any, order: str = "C") -> Any:
     array = shadow(_trace(), x)
     if array is None:
         return sharing(x, copied(x), "its strides are not known, so NumPy may or may not have copied it")
-    return x if (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous) else copied(x)
+    if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
+        return x
+    found = copied(x)
+    if order == "C":
+        return in_c_order(found)
+    _trace().layouts[found] = np.asfortranarray(array).strides, ""
+    return found
 
 
 def sharing(x: Any, found: Any, reason: str) -> Any:

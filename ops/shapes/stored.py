@@ -25,6 +25,8 @@ from ..core.tracing import Known, Trace, current
 
 _READ_ONLY = "BroadcastTo", "Diagonal"
 """Classes of views that NumPy does not write through."""
+_ORDERED = frozenset(("Cast", "Cumulative", "Elementwise", "Reduce", "Sort"))
+"""Classes of ops whose results have the order of their operands in NumPy."""
 
 
 def source_of(x: Variable) -> Variable | None:
@@ -110,27 +112,46 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
     base = base_of(source)
     if is_in_c_order(source):
         return made
-    array = None if _may_be_transposed(base) else shadow(trace, source)
+    array = None if _may_be_transposed(trace, base) else shadow(trace, source)
     shape = _numbers(trace, made)
     if array is None or shape is None:
-        reason = "it was reshaped from an array whose strides are not known, so NumPy may or may not copy it"
-        trace.frozen[made] = reason
-        return made
+        return _perhaps_copied(trace, base, made)
     try:
         array.shape = shape  # an error if it takes a copy
     except AttributeError:
-        return copied(made)
+        return in_c_order(copied(made))
     return made
+
+
+def _perhaps_copied(trace: Trace, base: Variable, made: Any) -> Any:
+    """Return the result of a reshape that copies or not: after a write to it or its base the other cannot be used.
+
+    It cannot be written in loops and branches, nor if its base is an array of the caller.
+    """
+    if trace.open or base.owner is None:
+        reason = "it was reshaped from an array whose strides are not known, so NumPy may or may not copy it"
+        trace.frozen[made] = reason
+        return made
+    found = in_c_order(copied(made))
+    trace.parts.setdefault(base, []).append(found)
+    trace.parts.setdefault(found, []).append(base)
+    return found
 
 
 def is_in_c_order(x: Any) -> bool:
     """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are."""
-    trace, source = current(), source_of(x)
+    trace = current()
+    return trace is not None and _is_one_part_of_base(trace, x) and not _may_be_transposed(trace, base_of(x))
+
+
+def _is_one_part_of_base(trace: Trace, x: Variable) -> bool:
+    """Whether x is one part of its base, in the same order, and the base no argument in another order."""
+    source = source_of(x)
     while source is not None:
         if not _is_one_part(x.owner):  # type: ignore[arg-type]
             return False
         x, source = source, source_of(source)
-    if trace is None or x in trace.layouts or _may_be_transposed(x):
+    if x in trace.layouts:
         return False
     if x in trace.orders:
         trace.copying[trace.orders[x]] = None
@@ -157,12 +178,22 @@ def _is_one_part(node: Apply) -> bool:
     return True
 
 
-def _may_be_transposed(base: Variable) -> bool:
-    """Whether an array is computed from transposed ones by element, so that NumPy keeps their order."""
-    if base.owner is None or base.ndim < 2 or not hasattr(base.owner.op, "scalar"):
-        return False
-    made = [v.owner.op for v in base.owner.inputs if v.owner is not None and v.ndim > 1]
-    return any(isinstance(op, classes.DimShuffle) for op in made)
+def _may_be_transposed(trace: Trace, base: Variable) -> bool:
+    """Whether an array is computed from ones that are not in C order by an op that keeps their order in NumPy."""
+    waiting, seen = [base], {base}
+    while waiting:
+        x = waiting.pop()
+        node = x.owner
+        if node is None or x.ndim < 2 or x in trace.in_order or type(node.op).__name__ not in _ORDERED:
+            continue
+        operands = [v for v in node.inputs if v.ndim > 1]
+        if not all(_is_one_part_of_base(trace, v) for v in operands):
+            return True
+        found = {base_of(v) for v in operands} - seen
+        waiting += found
+        seen |= found
+    trace.in_order |= seen
+    return False
 
 
 def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
@@ -245,7 +276,7 @@ def store(x: Variable, value: Any, what: str) -> None:
         new = _without_axes(trace, target, new, what)
     trace.writes = True
     for other in trace.parts.pop(target, ()):
-        trace.held[other] = f"it was taken of {target!r}, which was written since"
+        trace.held[other] = f"it may share elements with {target!r}, which was written since"
     trace.stored[target] = own(new)
 
 
@@ -287,6 +318,13 @@ def _put_back(node: Apply, source: Variable, part: Variable, what: str) -> Varia
 def own(value: Any) -> Any:
     """Return a value as a variable that no constant table shares."""
     return T.ELEMENTWISE["identity"](value) if isinstance(value, Constant) else value
+
+
+def in_c_order(x: Any) -> Any:
+    """Return a new array of the trace that NumPy lays out in C order whatever its operand is."""
+    trace: Any = current()
+    trace.in_order.add(x)
+    return x
 
 
 def copied(x: Any) -> Any:
