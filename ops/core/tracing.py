@@ -92,7 +92,7 @@ class Trace:
     layouts    the strides of arguments that are not in C order, and the guard that requires them
     orders     the conditions that arguments are in C order
     copying    the lengths and orders that decide which reshapes copy in NumPy, guards if an array is written
-    in_order   the arrays that are in C order
+    in_order   the conditions under which arrays are in C order
     parts      the arrays that may share elements with one, but are no handles of it: its real part
     writes     whether an array was written, in a loop or branch, too
     read_only  the arguments that NumPy does not write to
@@ -139,7 +139,7 @@ class Trace:
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
         self.orders: dict[Variable, str] = {}
         self.copying: dict[str, None] = {}
-        self.in_order: set[Variable] = set()
+        self.in_order: dict[Variable, dict[str, None]] = {}
         self.parts: dict[Variable, list[Variable]] = {}
         self.writes = False
         self.dim_of: Callable[[Variable], Dim] | None = None

@@ -60,8 +60,7 @@ class ArrayMembers:
         Raises TypeError for a view or an argument whose layout depends on values.
         """
         lengths = self.shape
-        if is_in_c_order(self) and all(n > 0 for n in lengths):
-            require_order(self)
+        if source_of(self) is None and all(n > 0 for n in lengths) and is_in_c_order(self, always=True):
             return tuple(math.prod(lengths[k:], start=self.itemsize) for k in range(1, 1 + self.ndim))
         return _layout(self, "strides").strides
 
@@ -174,7 +173,6 @@ def _layout(x: Any, what: str) -> np.ndarray:
     """Return an array with the shape and the strides of x in the call; they become guards."""
     trace = _trace()
     before, trace.copying = trace.copying, {}
-    require_order(base_of(x))
     found = shadow(trace, x)
     for guard in trace.copying:
         trace.require(guard)
@@ -183,13 +181,6 @@ def _layout(x: Any, what: str) -> np.ndarray:
         raise TypeError(f"x.{what} of {x!r}: its layout depends on values; take np.ascontiguousarray(x), whose strides "
                         f"are those of its shape{line()}")  # fmt: skip
     return found
-
-
-def require_order(x: Any) -> None:
-    """Let the trace hold for arrays in C order only, if x is an argument."""
-    trace = _trace()
-    if x in trace.orders:
-        trace.require(trace.orders[x])
 
 
 def _part(x: Any, found: Any, name: str) -> Any:
@@ -209,8 +200,7 @@ def raveled(x: Any, order: str = "C") -> Any:
     Raises TypeError for the orders "A" and "K" of an array whose strides are not known.
     """
     if order in ("A", "K"):
-        if is_in_c_order(x):
-            require_order(x)
+        if is_in_c_order(x, always=True):
             order = "C"
         else:
             flags = _layout(x, f'ravel("{order}")').flags
@@ -235,14 +225,13 @@ def contiguous(x: Any, order: str = "C") -> Any:
     if not x.ndim or (is_in_c_order(x) and (order == "C" or x.ndim == 1)):
         return x
     array = shadow(_trace(), x)
-    if array is None:
-        return sharing(x, copied(x), "its strides are not known, so NumPy may or may not have copied it")
-    if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
+    if array is not None and (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous):
         return x
-    found = copied(x)
-    if order == "C":
-        return in_c_order(found)
-    _trace().layouts[found] = np.asfortranarray(array).strides, ""
+    found = in_c_order(copied(x)) if order == "C" else copied(x)
+    if array is None:
+        return sharing(x, found, "its strides are not known, so NumPy may or may not have copied it")
+    if order == "F":
+        _trace().layouts[found] = np.asfortranarray(array).strides, ""
     return found
 
 

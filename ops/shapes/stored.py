@@ -109,13 +109,12 @@ def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
     Where only strides that are not known decide, neither the array nor the result can be written any more.
     """
     source = made.owner.inputs[0]
-    base = base_of(source)
     if is_in_c_order(source):
         return made
-    array = None if _may_be_transposed(trace, base) else shadow(trace, source)
+    array = shadow(trace, source)
     shape = _numbers(trace, made)
     if array is None or shape is None:
-        return _perhaps_copied(trace, base, made)
+        return _perhaps_copied(trace, base_of(source), made)
     try:
         array.shape = shape  # an error if it takes a copy
     except AttributeError:
@@ -138,24 +137,47 @@ def _perhaps_copied(trace: Trace, base: Variable, made: Any) -> Any:
     return found
 
 
-def is_in_c_order(x: Any) -> bool:
-    """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are."""
-    trace = current()
-    return trace is not None and _is_one_part_of_base(trace, x) and not _may_be_transposed(trace, base_of(x))
+def is_in_c_order(x: Any, always: bool = False) -> bool:
+    """Whether NumPy's array has the elements of `x` in C order, whatever its lengths are.
+
+    The conditions become guards: `always`, or if an array is written.
+    """
+    trace: Any = current()
+    guards = None if trace is None else _conditions_of_order(trace, x)
+    for guard in guards or ():
+        if always:
+            trace.require(guard)
+        else:
+            trace.copying[guard] = None
+    return guards is not None
 
 
-def _is_one_part_of_base(trace: Trace, x: Variable) -> bool:
-    """Whether x is one part of its base, in the same order, and the base no argument in another order."""
-    source = source_of(x)
-    while source is not None:
-        if not _is_one_part(x.owner):  # type: ignore[arg-type]
-            return False
-        x, source = source, source_of(source)
-    if x in trace.layouts:
-        return False
-    if x in trace.orders:
-        trace.copying[trace.orders[x]] = None
-    return True
+def _conditions_of_order(trace: Trace, x: Variable) -> dict[str, None] | None:
+    """Return the conditions under which `x` is in C order; None if it may be in another order.
+
+    It is if it is one part of its base, in the same order, and what the base is computed from by element is, too.
+    """
+    guards, waiting, seen = dict[str, None](), [x], set[Variable]()
+    while waiting:
+        v = waiting.pop()
+        source = source_of(v)
+        while source is not None:
+            if not _is_one_part(v.owner):  # type: ignore[arg-type]
+                return None
+            v, source = source, source_of(source)
+        if v in seen:
+            continue
+        seen.add(v)
+        if v in trace.layouts:
+            return None
+        if v in trace.orders:
+            guards[trace.orders[v]] = None
+        if v in trace.in_order:
+            guards.update(trace.in_order[v])
+        elif v.owner is not None and v.ndim > 1 and type(v.owner.op).__name__ in _ORDERED:
+            waiting += [i for i in v.owner.inputs if i.ndim > 1]
+    trace.in_order.update(dict.fromkeys(seen, guards))
+    return guards
 
 
 def _is_one_part(node: Apply) -> bool:
@@ -178,24 +200,6 @@ def _is_one_part(node: Apply) -> bool:
     return True
 
 
-def _may_be_transposed(trace: Trace, base: Variable) -> bool:
-    """Whether an array is computed from ones that are not in C order by an op that keeps their order in NumPy."""
-    waiting, seen = [base], {base}
-    while waiting:
-        x = waiting.pop()
-        node = x.owner
-        if node is None or x.ndim < 2 or x in trace.in_order or type(node.op).__name__ not in _ORDERED:
-            continue
-        operands = [v for v in node.inputs if v.ndim > 1]
-        if not all(_is_one_part_of_base(trace, v) for v in operands):
-            return True
-        found = {base_of(v) for v in operands} - seen
-        waiting += found
-        seen |= found
-    trace.in_order |= seen
-    return False
-
-
 def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
     """Return the lengths of an array in the call; None if one is not known."""
     numbers = [_number(trace, trace.known_length(x, axis)) for axis in range(x.ndim)]
@@ -211,7 +215,10 @@ def _number(trace: Trace, known: Known | int | None) -> int | None:
 
 
 def shadow(trace: Trace, x: Variable) -> np.ndarray | None:
-    """Return an array with the shape and strides of NumPy's in the place of x, whose elements must not be read."""
+    """Return an array with the shape and strides of NumPy's in the place of x, whose elements must not be read.
+
+    None if these are not known.
+    """
     chain: list[Apply] = []
     source = source_of(x)
     while source is not None:
@@ -224,8 +231,8 @@ def shadow(trace: Trace, x: Variable) -> np.ndarray | None:
     if guard:
         trace.copying[guard] = None
     if strides is None:
-        if x in trace.orders:
-            trace.copying[trace.orders[x]] = None
+        if not is_in_c_order(x):
+            return None
         size = x.type.numpy.itemsize
         strides = tuple(math.prod(shape[k:], start=size) for k in range(1, 1 + len(shape)))
     if 0 in shape:
@@ -323,7 +330,7 @@ def own(value: Any) -> Any:
 def in_c_order(x: Any) -> Any:
     """Return a new array of the trace that NumPy lays out in C order whatever its operand is."""
     trace: Any = current()
-    trace.in_order.add(x)
+    trace.in_order[x] = dict(trace.copying)  # NumPy makes it under the conditions so far
     return x
 
 

@@ -80,6 +80,18 @@ def test_a_write_reaches_the_array_where_numpys_result_is_a_view(view, tmp_path)
     compare([f"y = {view}", "y[...] = 7.0"], tmp_path, shapes)
 
 
+@pytest.mark.parametrize("view", [
+    "x[0]", "x[1:]", "x[:, None]", "x[:, :2]", "x[0, 1:]", "np.ascontiguousarray(x)", "np.ascontiguousarray(x.T * 2)",
+    "np.asfortranarray(x)", "x.copy()", "x.T.copy()", "x.reshape(-1)",
+])  # fmt: skip
+def test_strides_are_numpys_in_either_order_of_the_calls(view, tmp_path):
+    f = function_of([f"t = np.array(({view}).strides).sum() * 1.0"], tmp_path)
+    jitted = ag.jit(f, mode="NUMPY")
+    for memory in ("C", "F", "C", "strided"):
+        value = LAYOUTS[memory](np.ones((4, 6)))
+        assert jitted(value, 1) == f(value, 1), memory
+
+
 def test_parts_of_complex_arrays_are_read_until_the_array_is_written():
     z = np.array([1 + 2j, 3 - 1j])
 

@@ -10,9 +10,9 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import line
-from ...ops.shapes.array_members import require_order, sharing
+from ...ops.shapes.array_members import sharing
 from ...ops.shapes.conditions import checked
-from ...ops.shapes.stored import is_in_c_order
+from ...ops.shapes.stored import is_in_c_order, source_of
 
 _WAY = "use np.lib.stride_tricks.sliding_window_view, or slices"
 
@@ -26,10 +26,9 @@ def as_strided(
     and IndexError, when the function runs, for elements after the end of the array.
     """
     v: Any = as_tensor(x)
-    if not is_in_c_order(v):
+    if source_of(v) is not None or not is_in_c_order(v, always=True):
         raise TypeError(f"as_strided of {v!r}, which is a view or not in C order: its memory is not known; take "
                         f"np.ascontiguousarray(x) first, or {_WAY}{line()}")  # fmt: skip
-    require_order(v)
     lengths = tuple(v.shape if shape is None else shape if isinstance(shape, (tuple, list)) else (shape,))
     steps = tuple(v.strides if strides is None else strides if isinstance(strides, (tuple, list)) else (strides,))
     if len(lengths) != len(steps):
