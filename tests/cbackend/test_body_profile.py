@@ -34,6 +34,7 @@ def nested():
     return f
 
 
+@pytest.mark.long
 def test_steps_runs_and_times_add_up(nested):
     loops = {step.op: step for step in nested.profile.steps if step.bodies}
     assert set(loops) == {"Scan", "While"}
@@ -118,6 +119,7 @@ STARTS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("flag", STARTS)
 def test_profiles_are_printed_at_exit(flag):
     name, _, value = flag.partition("=")

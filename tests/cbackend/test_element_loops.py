@@ -155,6 +155,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_programs(program):
     f = ag.jit(program)
@@ -379,6 +380,7 @@ for h in (f, g):
 """
 
 
+@pytest.mark.long
 def test_ctrl_c():
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=100, check=False, env=os.environ

@@ -98,6 +98,7 @@ def check(cases, mode):
         np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
 
 
+@pytest.mark.long
 @settings(max_examples=15)
 @given(st.lists(expressions(), min_size=4, max_size=4))
 def test_optimized_c_means_what_numpy_means(cases):
@@ -110,7 +111,7 @@ def test_optimizers_keep_the_meaning(case):
     check([case], ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "tag", ["merge", "canonicalize", "stabilize", "specialize", "fusion", "inplace", "BlasOpt", "uncanonicalize"]
 )
@@ -141,7 +142,7 @@ def test_an_integer_made_of_a_float_has_no_sign_when_it_is_zero(dtype, middle):
 SHAPES_WITH_ONES = [(None, 1), (1, 1), (None, 3, 1), (1, None, 1), (1, None, 1, 1), (2, 3, 1, 1)]
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("shape", mostly_long(SHAPES_WITH_ONES, SHAPES_WITH_ONES[::2]))
 def test_axes_that_are_known_to_be_1_long(shape):
     functions = [T.softmax, T.log_softmax, T.logsumexp, T.cumsum, T.argmax, T.sum]

@@ -138,6 +138,7 @@ def reductions(o):
     return [*outputs, x.sum(1)[:, None] + s]
 
 
+@pytest.mark.long
 def test_products_of_nothing():
     for dtype in ("float64", "complex64", "int8", "float16"):
         o = Operands(dtype)
@@ -190,6 +191,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex128", "bool"])
 def test_layouts(dtype):
     """Strides, alignment and byte order of what is given change nothing, nor is it changed."""
@@ -429,7 +431,7 @@ def joined(graphs):
     return FunctionGraph(inputs, outputs, updates)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("first", range(6))
 def test_random_graphs_give_the_bits_of_numpy(first):
     """Sums and products of small whole numbers, so every order of computation is exact; odd seeds have updates.
@@ -460,6 +462,7 @@ def test_random_graphs_give_the_bits_of_numpy(first):
 # --- threads, size, profile
 
 
+@pytest.mark.long
 def test_threads_share_a_function():
     x, y = T.vector("x"), T.matrix("y")
     function = compiled([x, y], [T.exp(x) + y, (x * y).sum(), T.dot(y, x)])
@@ -487,6 +490,7 @@ def test_threads_share_a_function():
     assert not wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("links", mostly_long([500, 2_500], {500}))
 def test_a_chain_of_two_nodes_a_link(links):
     """The compiler takes time in proportion; test_function compiles a chain of 20,000 nodes."""

@@ -30,6 +30,7 @@ from arignote.ops.lowered.fused_product import FusedProduct
 from arignote.targets.current import current
 
 
+@pytest.mark.long
 def test_every_field_is_set_by_a_planner_and_read_by_c():
     assert "attention" in families()
     assert checks.unused_fields() == []

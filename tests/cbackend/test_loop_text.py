@@ -55,6 +55,7 @@ def kernels():
     return {k.name: k for function in ZOO.values() for k in program_of(*function).kernels}
 
 
+@pytest.mark.long
 def test_every_kernel_reads_back(kernels):
     assert len(kernels) > 50
     for k in kernels.values():

@@ -172,6 +172,7 @@ def test_a_group_of_each_dtype():
         check(library, node, random(dtype, (n,)), random(dtype, (n,)), atol=8)
 
 
+@pytest.mark.long
 def test_a_chain_of_5000_operations_is_one_kernel_of_linear_size():
     v = X
     for _ in range(5000):
@@ -262,6 +263,7 @@ def test_parts_of_a_scatter_run_in_turn_and_those_of_a_gather_on_any_thread():
         assert kernel.splits is not None and kernel.splits.sequential == (how != GATHER)
 
 
+@pytest.mark.long
 def test_softmax_in_place():
     floats = [d for d in DTYPES if d.startswith("float")]
     cases = itertools.product((Softmax, LogSoftmax), floats, (0, 1))
@@ -363,6 +365,7 @@ def test_infinities_and_nan_in_reductions(name, dtype):
                 check(library, node, x, rtol=32)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("level", ["-O2", "-O3"])
 def test_an_element_counts_wherever_it_stands(level):
     """gcc 12 -O3 lost elements of float16 where the conversion stood inside of the comparison."""
@@ -400,6 +403,7 @@ def test_a_known_length_of_1_needs_no_loop():
     assert lower(Reduce(E.add, (1,))(x).owner).rank == 1
 
 
+@pytest.mark.long
 def test_reductions_with_producers_and_other_outputs_in_one_nest():
     product = E.mul(X, Y)
     for axes in ((0,), (1,), (0, 1)):
@@ -469,6 +473,7 @@ def masked(dtype: str) -> list[Apply]:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16"])
 def test_bools_from_memory_choose_in_rows_of_any_length(dtype):
     nodes = masked(dtype)
@@ -537,6 +542,7 @@ def test_golden_text(name, golden):
         assert lower(GOLDEN[name]) == kernel
 
 
+@pytest.mark.long
 def test_golden_kernels_run():
     library = Library([lower(node) for node in GOLDEN.values()])
     for node in GOLDEN.values():

@@ -105,6 +105,7 @@ def narrowing(widths=(300, 40, 200, 30, 100)):
     return T.sum(y, axis=1), meant
 
 
+@pytest.mark.long
 def test_values_of_different_sizes_share_one_block_from_the_second_call_on():
     y, meant = narrowing()
     f = ag.function([X], y, profile=True)

@@ -42,6 +42,7 @@ def test_several_results_lie_in_the_blocks_of_the_last_call():
         assert {address(r) for r in [blocks.empty((N,), F8) for _ in range(3)]} == last
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("hold", [
     lambda r: r, lambda r: r[3:4], lambda r: r.T, lambda r: r.view("int64")[::-1], memoryview,
     lambda r: np.frombuffer(r.data, "uint8"), iter, lambda r: r.__dlpack__(), lambda r: [r],

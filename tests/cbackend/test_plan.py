@@ -153,6 +153,7 @@ def test_text_is_the_same_for_equal_graphs_and_other_constants():
     assert len(texts) == 1
 
 
+@pytest.mark.long
 def test_the_driver_of_a_long_program_is_cut_into_parts():
     y = V
     for _ in range(600):
@@ -196,6 +197,7 @@ def test_products_are_added_in_place():
     check([X], [g], [np.arange(6.0).reshape(2, 3)])
 
 
+@pytest.mark.long
 def test_leave_to_overwrite_is_declined_where_memory_is_shared_or_strided():
     y = T.exp(X)
     (z,) = in_place(T.sin(y.T).owner, (0, 0))  # y.T is no C-contiguous array

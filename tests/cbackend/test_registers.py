@@ -49,6 +49,7 @@ x = T.matrix("x")
 VALUE = np.random.default_rng(0).random((40, 40))
 
 
+@pytest.mark.long
 def test_upper_halves_are_clear_after_a_call(registers):
     y, first = T.exp(x) + x, T.vector("first")
     rows = ag.scan(lambda v, s: s + T.tanh(v), x, first).outputs

@@ -50,6 +50,7 @@ def long_function():
     return ag.function([x], [y, ag.grad(T.sum(y), x)])
 
 
+@pytest.mark.long
 def test_a_long_driver_allocates_and_releases_in_loops():
     f = long_function()
     text = f.c_source()
@@ -61,6 +62,7 @@ def test_a_long_driver_allocates_and_releases_in_loops():
     np.testing.assert_allclose(slope, (f(given + step)[0] - f(given - step)[0]) / (2 * step), rtol=1e-6)
 
 
+@pytest.mark.long
 def test_memory_that_runs_out_in_a_loop_is_memory_error():
     f = long_function()
     few = np.linspace(0.5, 1.5, 10)

@@ -36,6 +36,7 @@ def text():
     return str(step.profile)
 
 
+@pytest.mark.long
 def test_rows_are_aligned_and_fit_the_screen(text):
     header, *rows = text.partition("\n\n")[0].splitlines()[5:]
     assert len(rows) > 5 and all(len(row) <= 140 for row in rows)

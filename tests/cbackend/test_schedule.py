@@ -67,7 +67,7 @@ def test_elementwise_functions_that_cost(choices):
             np.testing.assert_allclose(other(x, y), plain(x, y), rtol=1e-14)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("choices", "axis", "dtype"), [
     *itertools.product(REDUCED, (0, 1), ["float64"]), *itertools.product(REDUCED[1:3], (0,), ["float32", "int16"]),
 ], ids=str)  # fmt: skip
@@ -105,7 +105,7 @@ ORDERS = list(itertools.permutations(range(3)))
 TILES = [{}, {0: 8, 2: 32}, {0: 16, 2: 16}]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("order", "tiles", "dtype"), [
     *itertools.product(ORDERS, TILES, ["float32"]), *itertools.product(ORDERS[1::2], TILES[1:2], ["int64"]),
 ], ids=str)  # fmt: skip
@@ -152,6 +152,7 @@ def test_what_does_not_fit_a_reduction_is_refused():
         forms([Z], Z.sum(0), {"order": (0, 1, 2), "tiles": {1: 1000, 2: 1000}})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("outputs", [T.nn.softmax(X), T.nn.softmax(X, 0), T.cumsum(X, 0), X.argmax(0)], ids=str)
 def test_loops_that_run_as_they_must(outputs):
     with pytest.raises(ScheduleError, match="fixed loops"):

@@ -95,6 +95,7 @@ def test_programs_are_read_back(name):
     assert c_text(found) == c_text(program)
 
 
+@pytest.mark.long
 def test_a_program_is_a_stage_to_begin_with(stage, graph):
     program = stage(graph, "--passes", "fast_run", "--emit", "program")
     assert stage(program, "--from", "program", "--emit", "program") == program

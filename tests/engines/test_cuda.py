@@ -110,12 +110,14 @@ def test_the_text_of_products(golden, readers):
     golden(f"device_product_{readers[0]}_{readers[1]}.cu", text[len(CUDA.prelude) :])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", sorted(DTYPES))
 def test_products_of_all_dtypes_in_tiles(dtype):
     for tile, readers in zip(tiles(dtype), ((INNER, OUTER), (OUTER, INNER), (BY_INNER, BY_OUTER), (BY_OUTER, INNER))):
         require_compiles(tiled_source(dtype, CUDA, tile, readers))
 
 
+@pytest.mark.long
 def test_scatters_of_all_dtypes(golden):
     golden("device_scatter.cu", scatter_source("float32", True, CUDA)[len(CUDA.prelude) :])
     for dtype in sorted({*DTYPES, "bool"}):
@@ -123,6 +125,7 @@ def test_scatters_of_all_dtypes(golden):
             require_compiles(scatter_source(dtype, adds, CUDA))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_all_scalar_operations_compile(dtype):
     """One kernel of every elementwise operation that devices have."""

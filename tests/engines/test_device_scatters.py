@@ -37,7 +37,7 @@ def require_equal(inputs, outputs, values, mode):
     return f
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(DTYPES, ("float32", "uint64")))
 def test_rows_and_elements_by_arrays(opencl, dtype):
     x, v, w = T.matrix("x", dtype=dtype), T.matrix("v", dtype=dtype), T.vector("w", dtype=dtype)

@@ -98,6 +98,7 @@ def test_a_sequence_that_overlaps_its_transpose(opencl):
     check([x], [found], [RNG.normal(size=(7, 7))], opencl)
 
 
+@pytest.mark.long
 def test_loops_that_their_condition_ends(opencl, played):
     x, most = T.vector("x"), T.lscalar("most")
     rows, _ = ag.scan(lambda s: (s * 1.5 + 1, ag.until(s.sum() > 1e4)), outputs_info=x, n_steps=most)

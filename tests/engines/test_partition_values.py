@@ -71,6 +71,7 @@ def test_random_programs_divided_at_random_compute_what_numpy_computes(assigned)
     assert all(assigned.drawn.values())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_updates_draws_and_several_outputs_do_not_depend_on_engines(assigned, seed):
     def run(**how):
@@ -152,6 +153,7 @@ def test_a_loop_of_any_number_of_steps_stays_where_it_runs():
     np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 2.0))
 
 
+@pytest.mark.long
 def test_the_best_plan_of_a_half_precision_network_is_mixed():
     x, y, value = engines.network()
     f = ag.function([x], y, engines=engines.ENGINES)

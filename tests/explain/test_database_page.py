@@ -39,6 +39,7 @@ def press(page, selector):
     page.evaluate(f"document.querySelector({selector!r}).click()")
 
 
+@pytest.mark.long
 def test_queries_get_the_answers_of_the_table(page):
     for query in QUERIES:
         typed(page, query)
@@ -110,6 +111,7 @@ def test_a_narrow_screen_has_three_lines_a_rule_and_no_sideways_scrolling(page, 
     page.resize(*size)
 
 
+@pytest.mark.long
 def test_a_database_of_ones_own_has_a_page(tmp_path):
     nasty = "log(x) -> </pre><script>window.broken = 1</script>"
     never = node_rule("log_exp", log, lambda node: None, formula=nasty)

@@ -95,6 +95,7 @@ def test_simplified_texts_have_the_value_where_lengths_agree():
         np.testing.assert_allclose(got, want, rtol=1e-5 if want.dtype == "float32" else 1e-9, atol=1e-12, err_msg=text)
 
 
+@pytest.mark.long
 def test_numpy_code_has_the_value():
     special = pytest.importorskip("scipy.special")
     for case in [*EXPRESSIONS, *elementwise_cases(), *(ag.grad(cost, v) for cost, v in GRADIENTS)]:

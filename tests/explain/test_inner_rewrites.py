@@ -55,6 +55,7 @@ def test_why_not_looks_into_bodies(f):
     assert "inside scan" in str(taken.why_not("local_log_of_exp"))
 
 
+@pytest.mark.long
 def test_bisect_names_a_rule_in_a_branch_in_a_loop(f):
     x = wilds("x")
     x = x if not isinstance(x, (list, tuple)) else x[0]

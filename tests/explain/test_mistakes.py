@@ -265,6 +265,7 @@ CALLING = {
 }  # fmt: skip
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
 @pytest.mark.parametrize("mistake", CALLING)
 def test_mistakes_in_values(mistake, mode):

@@ -168,6 +168,7 @@ def forms():
     }  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", forms())
 def test_forms_are_sound_html_without_scripts(name):
     thing = forms()[name]

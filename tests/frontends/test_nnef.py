@@ -84,6 +84,7 @@ WINDOWS = [
 ]
 
 
+@pytest.mark.long
 def test_a_network(tmp_path):
     weights = {
         "w": normal(4, 3, 3, 2), "b": normal(1, 4), "g": normal(3, 1, 3, 3), "m": normal(1, 3), "v": normal(1, 3) ** 2,

@@ -69,6 +69,7 @@ def test_the_conformance_suite(suite):
     assert f"(onnx {onnx.__version__})" not in page or page == page_of(found), "run python -m tests.onnx_cases"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", mostly_long(range(4), {0}))
 def test_a_sample_of_the_suite_in_c(suite, part):
     outcomes(suite[part * 16 :: 67], "FAST_RUN")
@@ -113,6 +114,7 @@ def convolutional():
     return model(nodes, [("x", ["n", 3, 16, 16])], [("y", ["n", 5])], {**weights, **integers})
 
 
+@pytest.mark.long
 def test_a_convolutional_network_with_a_dynamic_batch():
     made = convolutional()
     net = ag.from_onnx(made)
@@ -125,6 +127,7 @@ def test_a_convolutional_network_with_a_dynamic_batch():
     assert not any(op.name in ("shape", "make_vector") for op in net.graph.ops)
 
 
+@pytest.mark.long
 def test_a_network_can_be_trained():
     net = ag.from_onnx(convolutional(), trainable=True)
     x, labels = net.inputs["x"], T.lvector("labels")
@@ -270,6 +273,7 @@ def test_wrong_arrays_and_shapes_are_errors():
     assert ag.from_onnx(convolutional(), shapes={"x": (2, 3, 16, 16)}).outputs["y"].type.shape == (2, 5)
 
 
+@pytest.mark.long
 def test_models_stand_where_functions_do(tmp_path):
     """`ag.freeze`, `quantize`, `batched`, `tune`, `to_onnx` and export take them."""
     w = array(4, 8)

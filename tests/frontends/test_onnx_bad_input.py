@@ -77,6 +77,7 @@ def _spoil(made, rng):
         place.ints.append(number)
 
 
+@pytest.mark.long
 def test_spoiled_models():
     """Nodes of the format's own suite, each with one thing in it changed."""
     rng = random.Random(0)

@@ -92,6 +92,7 @@ print(mapped)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_packed_weights_leave_no_pages_of_the_file(tmp_path):
     path = tmp_path / "net.onnx"
@@ -111,6 +112,7 @@ print(held("VmHWM") - before, held("RssAnon"))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_the_peak_while_loading_is_the_size_of_the_file(tmp_path):
     path = tmp_path / "net.onnx"

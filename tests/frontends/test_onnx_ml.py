@@ -106,7 +106,7 @@ def test_regressors_of_trees(rows, aggregate):
         compared(made, {"x": rows})
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("post", rarely_long(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"], {"NONE", "SOFTMAX"}))
 def test_classifiers_of_trees(rows, post):
     strings = {"classlabels_strings": ["no", "yes", "perhaps"]}
@@ -152,6 +152,7 @@ def test_hostile_trees_are_refused(rows):
 # --- linear models and support vectors
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("post", mostly_long(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"], {"SOFTMAX"}))
 def test_linear_models(post):
     rng = np.random.default_rng(2)
@@ -169,7 +170,7 @@ def test_linear_models(post):
     compared(made, {"x": ROWS}, rtol=1e-4)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", rarely_long(["LINEAR", "POLY", "RBF", "SIGMOID"], {"POLY", "SIGMOID"}))
 def test_support_vectors(kernel):
     rng = np.random.default_rng(3)
@@ -197,6 +198,7 @@ def test_support_vectors(kernel):
 # --- preprocessing
 
 
+@pytest.mark.long
 def test_scalers_normalizers_imputers():
     x = ROWS.copy()
     x[3] = 0
@@ -213,6 +215,7 @@ def test_scalers_normalizers_imputers():
     compared(node_model("Imputer", {"x": n}, imputed_value_int64s=[7], replaced_value_int64=2), {"x": n})
 
 
+@pytest.mark.long
 def test_encoders_of_strings_and_numbers():
     words, numbers = WORDS[[0, 2, 1, 4, 3, 2]], np.array([5, -7, 5, 100_000, 2, 9])
     named = {"keys_strings": ["red", "blue", "schön"], "default_int64": -5}

@@ -64,6 +64,7 @@ def cases(dtype):
     yield "QGemm", [a, s, z, b, t, w, bias], (1, 2, 3, 4, 5, 6), {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(["uint8", "int8"], {"uint8"}))
 def test_quantized_ops_beside_onnx_runtime(dtype):
     for op, operands, constants, attributes in cases(dtype):

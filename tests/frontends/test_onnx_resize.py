@@ -78,7 +78,7 @@ def test_float16_images_are_rounded_once():
     np.testing.assert_array_equal(y, exact.astype("float16"))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("attributes", MODES, ids=lambda a: "-".join(map(str, a.values())))
 def test_open_lengths_computed_scales_and_sizes(attributes):
     """The same numbers as with lengths and scales that are known, which the conformance suite checks."""
@@ -98,6 +98,7 @@ def test_open_lengths_computed_scales_and_sizes(attributes):
         np.testing.assert_allclose(run(made, x, sizes["n"]), expected, **near)
 
 
+@pytest.mark.long
 def test_a_size_computed_from_another_image():
     """As decoders do: lengths of the batch and the channels are known to stay, so two axes alone are resized."""
     nodes = [

@@ -104,6 +104,7 @@ def test_a_branch_that_the_next_node_cannot_take():
         f(floats(2, 1))
 
 
+@pytest.mark.long
 def test_a_squeeze_of_open_axes():
     made = built([node("Squeeze", ["x"], ["y"])], [("x", F, [None, None])], [("y", F, None)])
     compared(made, *({"x": floats(*shape)} for shape in ((1, 1), (1, 3), (2, 1), (2, 3))))

@@ -194,6 +194,7 @@ def test_special_numbers():
 # --- models
 
 
+@pytest.mark.long
 def test_names_axes_and_shared_variables(tmp_path):
     w = ag.shared(normal(4, 2), name="w")
     out = T.tanh(x @ w)
@@ -230,6 +231,7 @@ def test_all_missing_ops_are_named():
         ag.to_onnx(z + 1)
 
 
+@pytest.mark.long
 def test_a_step_of_training_runs_elsewhere():
     """Gradients and updates in one model; ONNX Runtime makes the same step."""
     w, b = ag.shared(normal(4, 3), name="w"), ag.shared(normal(3), name="b")

@@ -42,6 +42,7 @@ def test_the_square_of_a_formula_with_gradients_is_worth_something():
     assert rules["local_pow_two"].measured and rules["local_pow_two"].gain >= 1.0
 
 
+@pytest.mark.long
 def test_the_short_query_computes_the_same(found):
     result, f, values = found
     names = result.query.split()

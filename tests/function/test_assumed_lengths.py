@@ -54,6 +54,7 @@ def both():
     return ag.function(inputs, outputs), ag.function(inputs, outputs, mode="NUMPY")
 
 
+@pytest.mark.long
 def test_gradients_have_no_sums_over_broadcast_axes():
     f = ag.function(*formula())
     assert names(f) == ["shape_i", "assume_equal", "fused"]
@@ -90,6 +91,7 @@ def test_many_calls_copies_and_tiers(both):
     same(tiered(*other), reference(*other))
 
 
+@pytest.mark.long
 def test_a_shared_variable_that_changes_its_length():
     x, s = T.vector("x"), ag.shared(np.ones(3), "s")
     z = T.exp(x) * T.cos(s)
@@ -154,6 +156,7 @@ def test_it_says_what_it_assumes():
         f.explain("lengths")
 
 
+@pytest.mark.long
 def test_others_get_the_general_graph(tmp_path):
     inputs, outputs = formula()
     f = ag.function(inputs, outputs, name="f")
@@ -169,6 +172,7 @@ def test_others_get_the_general_graph(tmp_path):
     assert [o.shape for o in checked(np.ones(3), np.ones(1))] == [(3,), (3,), (1,)]
 
 
+@pytest.mark.long
 def test_lengths_of_parts_and_known_lengths():
     x, y, z = T.vector("x"), T.vector("y"), T.vector("z", shape=(3,))
     step = T.exp(x[1:] - x[:-1]) * T.cos(y) + T.sin(z) * T.exp(T.cos(y))
@@ -235,6 +239,7 @@ def test_batches_of_examples_give_the_values_of_numpy(both):
             same(serve(np.ones(n), np.full(m, 0.5)), reference(np.ones(n), np.full(m, 0.5)))
 
 
+@pytest.mark.long
 def test_another_schedule_and_tuning_have_the_general_graph():
     inputs, outputs = formula()
     f, values = ag.function(inputs, outputs), [np.ones(5), np.full(1, 0.5)]
@@ -266,6 +271,7 @@ def test_a_call_that_breaks_assumptions_calls_python_once():
     assert len(calls) == 1
 
 
+@pytest.mark.long
 def test_in_place_updates_happen_once_where_assumptions_fail():
     x, y = T.vector("x"), T.vector("y")
     m = ag.shared(np.ones((5, 5)), "m", shape=(5, 5))
@@ -299,6 +305,7 @@ def all_names(graph):
             op = getattr(op, "op", None) or getattr(op, "product", None)
 
 
+@pytest.mark.long
 def test_lengths_in_scans():
     inputs, outputs = recurrence()
     f, general = ag.function(inputs, outputs), ag.function(inputs, outputs, mode=WITHOUT)
@@ -323,6 +330,7 @@ def test_lengths_in_scans():
     assert f.executable.broken > 5
 
 
+@pytest.mark.long
 def test_lengths_in_loops_without_a_count_and_in_loops_inside():
     x, y, n = T.vector("x"), T.vector("y"), T.iscalar("n")
     end = ag.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, T.sin(s[1]) * y + s[1]), (T.constant(0), x))[1]

@@ -125,6 +125,7 @@ def test_lengths_that_do_not_agree_are_reported_at_the_call():
         f.bind(np.ones((3, 4)), np.ones(3))()
 
 
+@pytest.mark.long
 def test_bound_arrays_cannot_be_resized():
     f = ag.function([Y], Y + 1)
     y = np.arange(4.0)
@@ -146,6 +147,7 @@ def test_another_shape_of_a_bound_array_changes_nothing():
     np.testing.assert_array_equal(b(), np.arange(12.0).reshape(3, 4) + 1)
 
 
+@pytest.mark.long
 def test_a_binding_holds_its_arrays_and_no_more():
     f = ag.function([Y], Y + 1)
     y = np.arange(4.0)

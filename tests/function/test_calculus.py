@@ -376,6 +376,7 @@ def test_a_blas_op_reads_one_input_twice_or_what_is_made_of_it():
 # --- depth and width
 
 
+@pytest.mark.long
 def test_a_deep_chain_needs_no_recursion():
     limit = sys.getrecursionlimit()
     x = T.vector("x")

@@ -41,6 +41,7 @@ def sigmoid(v):
     return 1 / (1 + np.exp(-v))
 
 
+@pytest.mark.long
 def test_rules_in_grad_jvp_vmap_loops_and_second_order():
     slopes = ag.grad(twice(x, y).sum(), [x, y])
     many = ag.grad(ag.vmap(twice, (0, None))(m, y).sum(), [m, y])
@@ -124,6 +125,7 @@ def test_what_rules_are_refused():
         ag.custom_jvp(lambda x: x, nondiff_argnums=(-1,))
 
 
+@pytest.mark.long
 def test_checkpoint_keeps_arguments_alone():
     def layers(x):
         return T.tanh(T.exp(T.sin(x)))
@@ -144,6 +146,7 @@ def test_checkpoint_keeps_arguments_alone():
     )
 
 
+@pytest.mark.long
 def test_checkpointed_products_take_less_memory():
     a, w = T.matrix("a"), T.matrix("w")
 
@@ -163,6 +166,7 @@ def test_checkpointed_products_take_less_memory():
     assert peak(ag.checkpoint(block)) < 0.6 * peak(block)
 
 
+@pytest.mark.long
 def test_a_graph_compiled_once():
     p = T.vector("p")
     long = p

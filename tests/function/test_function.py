@@ -27,6 +27,7 @@ def xy():
 A, B = np.linspace(-1, 1, 7), np.arange(7.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_gives_the_same_numbers(xy, mode):
     x, y = xy

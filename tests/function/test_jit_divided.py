@@ -169,6 +169,7 @@ def same(got, want):
         np.testing.assert_equal(got, want)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("function", "args"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_values_effects_and_written_arguments_are_pythons(function, args):
     f = ag.jit(function, strict=False)

@@ -39,6 +39,7 @@ def same(found, expected):
     return alike and np.allclose(found, expected, rtol=rtol, equal_nan=True)
 
 
+@pytest.mark.long
 def test_one_liners_give_numpys_value_rank_and_dtype_or_are_refused(tmp_path):
     different, refused = [], []
     for text, f, given in liners(tmp_path):

@@ -129,6 +129,7 @@ def same(got, want):
         np.testing.assert_equal(got, want)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES, ids=[c[0].__name__ for c in CASES])
 def test_values_are_pythons(case):
     function, *args = case
@@ -244,6 +245,7 @@ def test_folds_of_expressions():
         T.accumulate(T.add, x, axis=1)
 
 
+@pytest.mark.long
 def test_reductions_of_parts_and_windows():
     def every(m, starts, w):
         return (
@@ -265,6 +267,7 @@ def test_reductions_of_parts_and_windows():
         T.sliding_window_view(T.matrix("m"), 2)
 
 
+@pytest.mark.long
 def test_slope_of_reductions_of_parts():
     x, starts = T.vector("x"), T.lvector("starts")
     slope = ag.function([x, starts], ag.grad(T.sum(T.reduce_parts(T.prod, x, starts) ** 2), x))
@@ -281,6 +284,7 @@ def ranked(x):
     return sums, max(sums), min(sums), sum(sums), sorted(sums, reverse=True)[:2], sorted([x[2], x[0]])
 
 
+@pytest.mark.long
 def test_lists_of_numbers_are_sorted():
     found, wanted = ag.jit(ranked)(X - 3.5), ranked(X - 3.5)
     assert found == wanted and [type(v) for v in found[4]] == [type(v) for v in wanted[4]]

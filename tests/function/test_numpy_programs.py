@@ -183,6 +183,7 @@ def test_control_flow_as_pythons(f, arguments):
     same_as_numpy(f, arguments, mode="NUMPY")
 
 
+@pytest.mark.long
 def test_control_flow_in_c():
     """One compiled function with loops, branches and writes of several kinds."""
 

@@ -48,6 +48,7 @@ def numpy_steps(rule, steps):
 RULES = ["sgd", "momentum", "nesterov", "adagrad", "adadelta", "rmsprop", "adam", "adamax", "nadam"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
 def test_rule_follows_its_formula(rule, mode):
@@ -89,6 +90,7 @@ def scaled_steps(rule, mode, *, scaled, factor=1e-9):
     return [float(step(data)) / factor for _ in range(30)], w.get_value()
 
 
+@pytest.mark.long
 def test_a_loss_scale_keeps_small_gradients_of_float16():
     exact, w = scaled_steps(optim.sgd, "FAST_RUN", scaled=False)
     lost, _ = scaled_steps(optim.sgd, ag.Mode().including("float16"), scaled=False)

@@ -23,6 +23,7 @@ def test_the_passes_of_least_saving_for_their_time_go_first(seconds, left):
     assert chosen_to_leave(FOUND, seconds, frozenset({"needed"})) == left
 
 
+@pytest.mark.long
 def test_a_large_graph_runs_without_some_passes_and_computes_the_same(monkeypatch):
     importlib.import_module("arignote.function.function")
     monkeypatch.setattr(sys.modules["arignote.function.function"], "LEAST_NODES", 10)

@@ -306,6 +306,7 @@ def test_mistakes_are_named(call, kind, message):
         call()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_begins_with_an_empty_queue():
     code = """

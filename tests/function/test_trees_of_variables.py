@@ -65,6 +65,7 @@ GRADIENTS = {
 LOSS = float((GRADIENTS["decoder"].w * 3).sum())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", [None, "NUMPY", "DEBUG", "NAN"])
 def test_arguments_and_results(mode):
     params, x, loss = model()

@@ -330,6 +330,7 @@ def test_a_deep_copy_copies_leaves_and_shares_what_is_immutable():
     assert again.owner is not y.owner and again.owner.op is y.owner.op
 
 
+@pytest.mark.long
 def test_a_deep_chain_needs_no_recursion():
     limit = sys.getrecursionlimit()
     x, y = chain(5_000)
@@ -403,6 +404,7 @@ def test_ops_and_match_keys_are_listed_in_order_of_first_use():
     assert len(graph.kinds) == len(set(graph.match_keys))
 
 
+@pytest.mark.long
 def test_graphs_are_freed_with_their_lengths():
     """Lengths are interned for as long as a graph speaks of them, and no longer."""
     x, y = leaf("x"), leaf("y")

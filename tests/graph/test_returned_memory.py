@@ -28,6 +28,7 @@ print(kept - resident())
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif("CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()), reason="glibc alone keeps memory so")
 def test_freed_blocks_below_a_live_one_go_back():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

@@ -360,6 +360,7 @@ def test_interpret_holds_no_value_longer_than_needed():
     np.testing.assert_array_equal(other, [0, 0])
 
 
+@pytest.mark.long
 def test_long_chains_need_no_stack():
     x = T.scalar("x")
     y = x

@@ -56,6 +56,7 @@ def network():
     return made
 
 
+@pytest.mark.long
 def test_it_equals_the_inference_meaning_before_and_after_more_training(network):
     by_hand = ag.function([network.x], network.of(network.x, training=False), mode="NUMPY")
     first = ag.freeze(network.step, network.logits)

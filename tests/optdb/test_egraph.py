@@ -116,6 +116,7 @@ def price(graph):
     return prices.of_graph(graph.order, graph.outputs)
 
 
+@pytest.mark.long
 def test_puzzles_are_never_dearer_and_mostly_cheaper_than_greedy():
     better = []
     rng = np.random.default_rng(0)

@@ -402,7 +402,7 @@ def deep(expression, wrap):
     return expression
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_long_chains_need_no_recursion(engine):
     """20,000 nodes, with a limit of 300 frames: idle, and with work at every step."""

@@ -24,6 +24,7 @@ FEWEST = 200
 """Rules that must be proved or bounded in the file."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "wanted"), SOON.items())
 def test_a_rule_is_proved(name, wanted):
     found = verdict_on(RULES[name], SECONDS, most=8)
@@ -31,6 +32,7 @@ def test_a_rule_is_proved(name, wanted):
     assert found.theory and found.instances, found
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.name)
 def test_a_wrong_rule_is_refuted(rule):
     found = verdict_on(rule, SECONDS)

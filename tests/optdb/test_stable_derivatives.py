@@ -156,6 +156,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", [*VECTORS, *MATRICES])
 def test_the_derivative_is_the_true_one_where_exponentials_overflow(name):
     loss, derivative = (VECTORS | MATRICES)[name]
@@ -166,6 +167,7 @@ def test_the_derivative_is_the_true_one_where_exponentials_overflow(name):
     np.testing.assert_allclose(slope, derivative(values), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.long
 def test_weights_that_are_not_known():
     x, w = T.matrix("x"), T.vector("w")
     loss = T.log(T.sum(w * T.exp(-0.5 * x**2), axis=1)).sum()

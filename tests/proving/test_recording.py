@@ -80,6 +80,7 @@ def test_no_rewrite_in_a_share_of_the_tests_is_refuted(tmp_path):
     assert counts[REFUTED] == 0 and counts[PROVED] + counts[BOUNDED] > 3 * counts[TESTED], counts
 
 
+@pytest.mark.long
 def test_a_value_that_fusion_replaces_for_its_shape_is_in_the_journal():
     """The gradient asks a difference inside a fused group for nothing but its lengths."""
     x = T.matrix("x")

@@ -90,6 +90,7 @@ def of_python(x):
     return np.zeros(shape), sum(len(word) for word in ("a", "bc")), "".join(str(n) for n in (1, 2)) == "12"
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("x", [SHORT, LONG], ids=["short", "long"])
 @pytest.mark.parametrize("f", [
     squares, counted, pairs, rows, weighed, questions, extremes, extremes_by_a_key, first, first_number, gathered,
@@ -229,6 +230,7 @@ def test_match_without_a_case():
 # --- lists that a function of NumPy takes
 
 
+@pytest.mark.long
 def test_arrays_of_many_items_are_filled_by_a_loop_for_all_lengths():
     def moving(x, w):
         return np.array([x[i : i + w].mean() for i in range(len(x) - w + 1)])

@@ -96,6 +96,7 @@ def test_checkpoints_that_are_refused():
         ag.grad(x.sum(), x, checkpoint=3)
 
 
+@pytest.mark.long
 def test_forward_mode():
     for f in (cost, damped, ag.jit(damped), lambda x, rate: {"y": damped(x, rate), "n": 3}):
         for _ in range(2):
@@ -133,6 +134,7 @@ def halved(x):
     return x, n
 
 
+@pytest.mark.long
 def test_functions_over_examples():
     kept = X.copy()
     cases = [
@@ -182,6 +184,7 @@ def solved(a, b, tolerance):
     return np.sum(x * x)
 
 
+@pytest.mark.long
 def test_gradient_of_conjugate_gradients_agrees_along_symmetric_matrices():
     """Along others the last steps follow differences as small as the residual, where no finite difference is."""
     rng = np.random.default_rng(0)
@@ -205,6 +208,7 @@ def with_residuals(m, w):
 M, W = np.random.default_rng(1).normal(size=(4, 3)), np.arange(3.0)
 
 
+@pytest.mark.long
 def test_positions_may_be_called_argnums_and_more_goes_along():
     wanted = 2 * M.T @ (M @ W)
     np.testing.assert_allclose(ag.grad(quadratic, argnums=1)(M, W), wanted)
@@ -217,6 +221,7 @@ def test_positions_may_be_called_argnums_and_more_goes_along():
     np.testing.assert_allclose(slope, wanted)
 
 
+@pytest.mark.long
 def test_jacobians_hessians_and_products_with_them_of_functions():
     def f(x):
         return np.stack([x[0] * x[1], np.sin(x[1]), x[0] ** 2])

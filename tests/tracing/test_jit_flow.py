@@ -388,6 +388,7 @@ def test_a_loop_may_count_without_an_end(function):
     assert len(f.traces) == 1
 
 
+@pytest.mark.long
 def test_an_iterator_without_an_end_is_refused_with_the_line():
     def around(x):  # noqa: RET503
         for w in itertools.cycle((1, 2, 3)):

@@ -90,6 +90,7 @@ def own_generator(x, rng):
     return s + x[0], rng.normal(), np.random.Generator(np.random.PCG64(3)).random()
 
 
+@pytest.mark.long
 def test_draws_in_loops_and_branches():
     same_as_numpy(walk, 40)
     same_as_numpy(walk, 40, strict=False)

@@ -26,6 +26,7 @@ def is_native(f):
     return any(entry is not None and not isinstance(entry, int) for entry in f._entries.values())
 
 
+@pytest.mark.long
 def test_native_calls_read_arrays_of_the_module_anew(monkeypatch):
     module = globals()
     x = np.array([1.0, 2.0, 3.0])
@@ -51,6 +52,7 @@ def test_native_calls_read_arrays_of_the_module_anew(monkeypatch):
             scaled(*wrong)
 
 
+@pytest.mark.long
 def test_arrays_of_the_module_are_written():
     x, expected = np.ones(4), np.zeros(3)
     for _ in range(NATIVE_AFTER + 2):

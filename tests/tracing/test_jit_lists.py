@@ -197,6 +197,7 @@ def widened(x):
     return np.array(found)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("f, arguments", [
     (places, (X,)), (close_pairs, (X, 0.05)), (collatz, (27,)), (flood, (GRID,)), (distances, (GRID,)),
     (components, (GRID,)), (largest_rectangle, (np.arange(60) * 37 % 23,)), (primes, (200,)),
@@ -209,6 +210,7 @@ def test_programs_with_lists(f, arguments):
     same(ours, theirs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("f, arguments", [(places, (X,)), (flood, (GRID,)), (shortest, (X[:36].reshape(6, 6),))])
 def test_a_statement_runs_again_with_more_room(f, arguments, monkeypatch):
     monkeypatch.setattr(rooms, "FIRST", 2)
@@ -234,6 +236,7 @@ def history(x, steps):
     return np.array(found).sum() + sum(found) * found[0]
 
 
+@pytest.mark.long
 def test_gradients_go_through_lists():
     value, slope = ag.value_and_grad(history)(X[:5], 20)
     assert abs(value - history(X[:5], 20)) < 1e-12 * value
@@ -353,6 +356,7 @@ def test_lists_of_both_branches_may_be_read_and_new_ones_changed():
             np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.long
 def test_the_truth_value_of_a_list_beside_other_tests():
     def next_greater(x):
         waiting, found = [], np.full(len(x), -1)

@@ -36,6 +36,7 @@ def nest(depth, head):
     return made([*filter(None, lines), "    " * (depth + 1) + "total += x[i0]", "    return total, best"], "nest")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("head", [["for i{k} in range(n):"], ["i{k} = -1", "while i{k} < n:"]])
 def test_each_level_is_traced_once_more_than_the_one_around_it(head, monkeypatch):
     counts = []

@@ -46,6 +46,7 @@ ARGUMENTS = {
 VALUES = {X: np.array([[2.0, 0.5], [0.5, 1.0]]), V: np.array([1.0, 2.0]), N: np.array([0, 1])}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("module", INSTEAD)
 def test_functions_that_advice_names_work(module):
     outputs = []
@@ -102,6 +103,7 @@ def test_linear_algebra_that_was_refused():
         np.testing.assert_allclose(found, want, atol=1e-12)
 
 
+@pytest.mark.long
 def test_exponentials_of_matrices():
     rng = np.random.default_rng(4)
     expm = modules["theano.tensor.slinalg"].expm

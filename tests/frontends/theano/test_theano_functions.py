@@ -111,6 +111,7 @@ def test_functions_are_pickled(tmp_path):
     assert (g([1.0, 1.0]), g([1.0, 1.0], y=0.0), f([1.0, 1.0])) == (8, 9, 8)
 
 
+@pytest.mark.long
 def test_scans():
     k, A, v = T.iscalar("k"), T.dvector("A"), T.dvector("v")
     power, updates = theano.scan(lambda before, A: before * A, None, T.ones_like(A), A, n_steps=k)

@@ -28,6 +28,7 @@ def test_fourier_transforms_are_numpys_over_all_axes_but_the_first(norm, length)
     np.testing.assert_allclose(back(pairs(wanted)), values * scale, atol=1e-12)
 
 
+@pytest.mark.long
 def test_derivatives_of_fourier_transforms():
     for length in (6, 5):
         for norm in (None, "ortho"):
@@ -49,6 +50,7 @@ def test_fourier_transforms_refuse_what_they_do_not_take():
     assert single(np.ones((1, 4), "float32")).dtype == "float32"
 
 
+@pytest.mark.long
 def test_special_functions_are_scipys_with_derivatives():
     special = pytest.importorskip("scipy.special", reason="SciPy computes these functions")
     u, v = T.dvector("u"), T.dvector("v")
@@ -75,6 +77,7 @@ def test_special_functions_are_scipys_with_derivatives():
         theano.grad(T.gammainc(v, u).sum(), v)
 
 
+@pytest.mark.long
 def test_ops_by_their_class_are_their_functions():
     gradient, nnet = theano.gradient, T.nnet
     x = T.dvector("x")
@@ -137,7 +140,7 @@ def _probability(activations, labels):
     return total
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_the_loss_of_label_sequences(mode):
     loss = modules["theano.tensor.nnet.ctc"]

@@ -42,6 +42,7 @@ def run(monkeypatch):
             del sys.modules[name]
 
 
+@pytest.mark.long
 def test_logistic_regression(run):
     found = run("logistic_regression", epochs=6)
     assert found["losses"] == sorted(found["losses"], reverse=True)
@@ -49,12 +50,14 @@ def test_logistic_regression(run):
     assert found["errors"] < 0.15
 
 
+@pytest.mark.long
 def test_mlp(run):
     found = run("mlp", epochs=8)
     assert found["losses"][-1] < 0.25 < 1.5 < found["losses"][0]
     assert found["errors"] < 0.15
 
 
+@pytest.mark.long
 def test_the_command_runs_a_script_with_its_arguments(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(
@@ -72,6 +75,7 @@ def test_the_command_runs_a_script_with_its_arguments(tmp_path):
 # Losses below are those that Theano 1.0.5 itself prints for the same program; they agree in 10 digits.
 
 
+@pytest.mark.long
 def test_lenet(run):
     found = run("lenet", epochs=1)
     assert found["losses"] == pytest.approx([2.28838813842356], rel=1e-9)
@@ -84,6 +88,7 @@ def test_denoising_autoencoders(run):
     assert found["losses"][-1] < found["losses"][0]
 
 
+@pytest.mark.long
 def test_rbm(run):
     found = run("rbm", epochs=3)
     assert found["costs"][-1] > found["costs"][0] > -30
@@ -99,6 +104,7 @@ def test_lstm(run):
     assert found["costs"][-1] < found["costs"][0] < 0.75
 
 
+@pytest.mark.long
 def test_hmc(run):
     found = run("hmc", samples=150)
     assert found["mean error"] < 0.2

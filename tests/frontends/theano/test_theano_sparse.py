@@ -43,7 +43,7 @@ SUITE = {
 }  # fmt: skip
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_functions_are_scipys(mode):
     f = theano.function([x, y, c, w], [eval(text) for text in SUITE], mode=mode)
@@ -56,6 +56,7 @@ def test_functions_are_scipys(mode):
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-12, err_msg=text)
 
 
+@pytest.mark.long
 def test_gradients_by_dense_and_sparse_operands():
     cost = T.sqr(S.structured_dot(x, w)).sum() + S.sp_sum(x * x) + S.dot(y.T, T.exp(S.dense_from_sparse(x))).sum()
     by_w, by_x = theano.grad(cost, [w, x])
@@ -71,6 +72,7 @@ def test_gradients_by_dense_and_sparse_operands():
     np.testing.assert_allclose(found_y.toarray(), np.exp(a).sum(1)[:, None] * (b != 0))
 
 
+@pytest.mark.long
 def test_a_regression_trains_on_rows_of_a_shared_matrix():
     rng = np.random.RandomState(8)
     values = random(9, shape=(60, 20))

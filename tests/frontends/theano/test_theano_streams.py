@@ -50,6 +50,7 @@ def reference(seed, streams, count, calls):
     return np.array(found)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_uniform_numbers_are_those_of_the_paper(mode):
     stream, n = MRG(12345), T.lscalar("n")
@@ -69,6 +70,7 @@ def test_uniform_numbers_are_those_of_the_paper(mode):
     assert calls[1][3][2:4].tolist() == reference(12345, 4, 8, 1)[0][6:].tolist()
 
 
+@pytest.mark.long
 def test_mrg_distributions():
     stream = MRG(7)
     p = T.dmatrix("p")

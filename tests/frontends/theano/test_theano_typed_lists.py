@@ -18,6 +18,7 @@ def changed(method, *arguments):
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_functions_are_those_of_pythons_lists(mode):
     cases = {
@@ -52,6 +53,7 @@ def test_scalars_empty_lists_and_gradients():
     np.testing.assert_allclose(theano.function([items, x], theano.grad(cost, x))([], NEW), np.exp(NEW))
 
 
+@pytest.mark.long
 def test_errors():
     f = theano.function([items, x], L.index_(items, x))
     with pytest.raises(ValueError, match="whether the list has such an item: expected length 1 on axis 0, got 0"):

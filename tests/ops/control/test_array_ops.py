@@ -169,6 +169,7 @@ def scaled(library, prototypes=PROTOTYPE):
     )  # fmt: skip
 
 
+@pytest.mark.long
 @WITH_C
 def test_c_calls_a_shared_library_also_when_exported(shared, tmp_path):
     x, scale = T.dvector("x"), T.dscalar("scale")
@@ -202,6 +203,7 @@ def test_a_library_that_is_gone_is_an_error_of_the_call(shared, tmp_path):
         f([1.0])
 
 
+@pytest.mark.long
 @WITH_C
 def test_it_is_pickled_by_name_read_from_text_and_recalled(tmp_path):
     op, v = product(), T.vector("v")

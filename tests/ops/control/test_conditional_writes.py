@@ -57,6 +57,7 @@ def test_values_are_those_of_python(program, size):
             np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.long
 def test_gradients_go_through_the_branch_that_ran():
     def cost(a, b, flags):
         return np.sum(one_branch(a.copy(), b, flags) ** 2)

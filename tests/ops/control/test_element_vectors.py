@@ -89,6 +89,7 @@ def the_same(program, x, *others):
     return f
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_programs(program):
     for n, dtype in ((19, np.float64), (23, np.float32)):
@@ -108,6 +109,7 @@ def counts(x, a):
     return x
 
 
+@pytest.mark.long
 def test_integers():
     the_same(counts, R.integers(0, 9, 20), R.integers(0, 9, (20, 20)))
     the_same(counts, R.integers(0, 9, 20).astype(np.uint8), R.integers(0, 9, (20, 20)).astype(np.uint8))
@@ -180,6 +182,7 @@ def compare_drawn(seed, folder):
         np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=text)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_drawn(seed, tmp_path):
     compare_drawn(seed, tmp_path)

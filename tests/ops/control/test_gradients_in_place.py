@@ -122,6 +122,7 @@ def loops_of_gradient(f):
     return [(n, nodes_within(unmarked(n.op).graph)) for n in found]
 
 
+@pytest.mark.long
 def test_one_array_serves_the_loops_of_a_gradient():
     (_, forward), (_, backward) = loops_of_gradient(factors)  # value and kept parts come from one loop
     assert len([n for n in forward if isinstance(unmarked(n.op), Scan)]) == 2
@@ -131,10 +132,12 @@ def test_one_array_serves_the_loops_of_a_gradient():
     assert not [n for n in [*forward, *backward] if n.op.name == "switch"]
 
 
+@pytest.mark.long
 def test_columns_that_a_loop_writes_are_restored():
     assert loops_of_gradient(bent_columns)
 
 
+@pytest.mark.long
 def test_what_is_written_before_an_inner_loop_is_restored():
     _, (_, backward) = loops_of_gradient(halved_and_bent)
     inner = [n for n in backward if isinstance(unmarked(n.op), Scan)]
@@ -181,6 +184,7 @@ def test_sums_that_may_wrap_around_are_no_bounds_from_the_front(dtype, is_known)
     assert (twice in naturals(FunctionGraph([i], [twice]), [i])) == is_known
 
 
+@pytest.mark.long
 def test_a_row_of_the_gradient_is_copied_and_no_array():
     """A row and a column of a symmetric result are cleared in place, though the old row is read after that."""
 
@@ -235,6 +239,7 @@ def levels(A):
     return np.sum(c * c)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("f", [adjoint_sweep, orthogonalized, mirrored, levels], ids=lambda f: f.__name__)
 def test_a_step_copies_no_whole_array(f):
     """Writes to parts work in place, and the loop of the value is the one that keeps what the derivative reads."""
@@ -257,6 +262,7 @@ def durbin_like(A):
     return np.sum(y * y)
 
 
+@pytest.mark.long
 def test_kept_rows_are_read_from_the_last_one_without_a_copy():
     loops = loops_of_gradient(durbin_like)
     assert all(in_place_order(unmarked(loop.op)) is not None for loop, _ in loops)
@@ -285,6 +291,7 @@ def two_views(A):
     return np.sum(Q * Q)
 
 
+@pytest.mark.long
 def test_parts_that_are_read_twice_have_one_total():
     _, (_, backward) = loops_of_gradient(two_views)
     assert not [n for n in backward if n.op.name in ("alloc", "zeros_like") and n.out.ndim == 2]

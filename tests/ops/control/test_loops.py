@@ -145,6 +145,7 @@ def test_pruning_follows_chains():
 # --- helpers
 
 
+@pytest.mark.long
 def test_helpers_come_with_what_they_use_once_and_in_order():
     assert preamble.used("ag_expm1_f64(a) + floor(c)")[-1] == "ag_expm1_f64"
     used = preamble.used("ag_floor_div_f64(a, b) + floor(c)")
@@ -154,6 +155,7 @@ def test_helpers_come_with_what_they_use_once_and_in_order():
         assert order[-1] == name, f"{name} uses a helper that stands after it"
 
 
+@pytest.mark.long
 def test_all_helpers_compile_without_a_warning():
     class Everything(Library):
         def text(self) -> str:

@@ -70,6 +70,7 @@ def functions():
     return [ag.function([X, Y, K], outputs, mode=mode, on_unused_input="ignore") for mode in ("FAST_RUN", "NUMPY")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("steps", [1, 2, 7])
 def test_values_and_inputs(functions, steps):
     compiled, meaning = functions
@@ -102,6 +103,7 @@ def filled(x, n):
     return x
 
 
+@pytest.mark.long
 def test_gradients_and_examples():
     loss = (last(stencil, X)[0] ** 2).sum()
     mine, meaning = (ag.function([X, K], ag.grad(loss, X), mode=m) for m in ("FAST_RUN", "NUMPY"))
@@ -166,6 +168,7 @@ def read_after_a_write(n, a, b):
         b[1:] += new * 0.1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("program", "copies"),
     [(turns, 0), (own_positions, 0), (other_positions, 1), (read_between, 2), (read_after_a_write, 2)],
@@ -187,6 +190,7 @@ def test_values_in_their_parts(program, copies):
     assert len(moves) <= copies
 
 
+@pytest.mark.long
 def test_values_of_other_lengths():
     """Lengths that are assumed to be equal and are not: broadcast as in NumPy, or NumPy's error."""
 

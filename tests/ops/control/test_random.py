@@ -37,7 +37,7 @@ def test_bits_take_words_without_sign_alone():
         threefry(T.scalar("k", "uint64"), T.vector("c", "int64"))
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("name", "arguments", "mean", "deviation", "least", "most"),
@@ -89,6 +89,7 @@ def test_integers_are_equally_likely_and_stay_within_bounds():
     assert small.dtype == "uint8"
 
 
+@pytest.mark.long
 def test_bernoulli_permutation_and_choice():
     rng = T.random.RandomStream(5)
     x = T.vector("x")
@@ -105,6 +106,7 @@ def test_bernoulli_permutation_and_choice():
     assert sorted(without) == list(range(9))
 
 
+@pytest.mark.long
 def test_choice_by_weights():
     p = np.array([0.1, 0.0, 0.6, 0.3, 0.0])
     draw = T.random.RandomStream(4)
@@ -136,6 +138,7 @@ def test_draws_that_are_looked_for_in_the_module():
     assert not hasattr(T.random, "nonsense")
 
 
+@pytest.mark.long
 def test_each_call_has_other_numbers_and_a_seed_brings_them_back():
     rng = T.random.RandomStream(3)
     draw = rng.normal(size=5)
@@ -159,6 +162,7 @@ def test_draws_of_one_stream_are_different_and_stay_so_when_nodes_are_merged():
     assert not (x == y).any()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["NUMPY", "FAST_COMPILE", "fast_run -fusion -inplace", "fast_run unsafe"])
 def test_bits_are_the_same_at_every_level_of_optimization(mode):
     rng = T.random.RandomStream(9)
@@ -180,6 +184,7 @@ def test_bits_are_the_same_for_any_number_of_threads():
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.long
 def test_sizes_may_be_symbolic_and_parameters_broadcast():
     rng = T.random.RandomStream(2)
     x, n = T.matrix("x"), T.lscalar("n")
@@ -241,6 +246,7 @@ def test_mistakes(call, error, message):
         call(T.random.RandomStream(0))
 
 
+@pytest.mark.long
 def test_streams_that_a_stream_spawns():
     streams = [*(parent := T.random.RandomStream(5)).spawn(2), *parent.spawn(2)]
     again = T.random.RandomStream(5).spawn(4)

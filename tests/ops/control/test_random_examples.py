@@ -66,7 +66,7 @@ DRAWS = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", MODES)
 def test_each_example_has_the_draws_of_its_own_key(mode):
     x = T.dmatrix("x")
@@ -87,6 +87,7 @@ def test_each_example_has_the_draws_of_its_own_key(mode):
             assert calls == bool(counts[0]), name
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_examples_of_examples_divide_the_key_again(mode):
     rng, x = T.random.RandomStream(3), T.dtensor3("x")
@@ -99,6 +100,7 @@ def test_examples_of_examples_divide_the_key_again(mode):
     assert not np.isclose(f(values), found).any()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_shared_draws_and_draws_from_outside_are_the_same_for_all(mode):
     rng, x = T.random.RandomStream(3), T.dmatrix("x")

@@ -35,7 +35,7 @@ def agree(numpys, ours, *arguments):
 NUMPYS = np.random.default_rng(0)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["uniform", "normal", "gumbel", "laplace", "logistic", "lognormal"])
 def test_distributions_of_two_parameters(name):
     a, b, v, w = T.scalar("a"), T.scalar("b"), T.vector("v"), T.vector("w")
@@ -98,6 +98,7 @@ def test_integers_take_the_whole_range_of_64_bits():
     assert unsigned.min() < 2**61 and unsigned.max() > 2**63 and high.min() >= 2**63
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("replace", [True, False])
 def test_choice(replace):
     rng = T.random.RandomStream(1)
@@ -117,6 +118,7 @@ def test_choice(replace):
             agree(lambda w, s: numpys(3, s, p=w), weighted, weights, size)
 
 
+@pytest.mark.long
 def test_sizes_that_parameters_do_not_fit():
     rng = T.random.RandomStream(1)
     v, w = T.vector("v"), T.matrix("w")
@@ -130,6 +132,7 @@ def test_sizes_that_parameters_do_not_fit():
                 assert refusal(g, low) is refusal(NUMPYS.uniform, low, low + 1, size=size)
 
 
+@pytest.mark.long
 def test_messages():
     rng = T.random.RandomStream(1)
     n, p, low = T.lscalar("n"), T.vector("p"), T.scalar("low")

@@ -347,6 +347,7 @@ def chain_of(kind, links):
         y = links_of[kind](y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["scan", "draws", "while", "vmap", "cond"])
 def test_bodies_are_traced_without_a_walk_over_all_that_is_above_them(kind):
     chain_of(kind, 2)

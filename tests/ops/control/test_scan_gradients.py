@@ -89,7 +89,7 @@ def test_second_derivatives(case):
     assert_gradient(first, *values)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", MODES)
 def test_compiled(mode):
     """One function for all cases, each of which has inputs of its own."""
@@ -116,6 +116,7 @@ def test_no_steps(mode):
         np.testing.assert_array_equal(gradient, np.zeros(shape))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_truncated(mode):
     x, s = T.vector("x"), T.scalar("s")
@@ -178,7 +179,7 @@ def gru(x, w, u, b, v, size):
     return T.sum(h @ v, axis=(1, 2))
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("network, count", [(lstm, 4), (gru, 3)])
 def test_recurrent_networks_with_states_of_known_lengths(network, count):
     size = 3
@@ -230,6 +231,7 @@ def test_a_cotangent_may_know_less_than_the_state():
     assert by_x(uniform(3), uniform(4, 2)).shape == (3,)
 
 
+@pytest.mark.long
 def test_checkpoints_of_a_thousand_steps_take_a_tenth_of_the_memory():
     start, w = T.matrix("start"), T.matrix("w")
     values, slopes, peaks = RNG.normal(size=(8, 4)), [], []

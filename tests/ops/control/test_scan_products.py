@@ -59,6 +59,7 @@ def test_a_sequence_is_multiplied_before_the_loop():
     assert loop.op.sequences == 1  # the product took the place of X
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "body, left",
     [
@@ -115,6 +116,7 @@ def sums(body, first, sequences=(X, Y)):
     return list(ag.rewrite(graph, "scanOp_save_mem").outputs)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "body, shape, inside, after",
     [
@@ -166,7 +168,7 @@ def loss_of(kind, **options):
 OPTIONS = ({}, {"go_backwards": True}, {"truncate_gradient": 2}, {"n_steps": N})
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["recurrent", "lstm"])
 def test_gradients_are_what_they_are_inside(kind):
     """One function for all options, which share kernels; the loops are looked at for each."""
@@ -184,6 +186,7 @@ def test_gradients_are_what_they_are_inside(kind):
         assert fewer < more
 
 
+@pytest.mark.long
 def test_the_gradient_multiplies_by_the_recurrent_weights_alone():
     gradients = ag.grad(loss_of("recurrent"), [W, U, B])
     f = ag.function([X, H, W, U, B], gradients)

@@ -149,6 +149,7 @@ def test_values_stay(mode):
     np.testing.assert_allclose(gradient, 6 * np.exp(VALUES[W]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("columns, steps, packs", [(40, 5, True), (300, 5, True), (32, 5, False), (300, 3, False)])
 def test_weights_are_packed_before_the_loop(columns, steps, packs):
     depth = 300 if columns > 40 else 120
@@ -274,6 +275,7 @@ def test_positions_from_the_end_may_be_those_of_another_step(start):
     np.testing.assert_array_equal(T.interpret(found, values)[0], T.interpret(graph, values)[0])
 
 
+@pytest.mark.long
 def test_an_ellipsis_reads_all_of_a_loop():
     """Its index has no entry, not even for the first axis."""
     x = T.matrix("x")
@@ -286,6 +288,7 @@ def test_an_ellipsis_reads_all_of_a_loop():
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.long
 def test_inner_loops_of_gradients_keep_and_restore_nothing_that_is_not_read():
     """Of the sweep p[j + 1] = f(p[j]) the derivative reads p alone, which the loop has when it ends."""
 

@@ -49,6 +49,7 @@ def either(x, least):
     return a, count
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("f", [pushed, marked, either])
 @pytest.mark.parametrize("least", [-2.0, 0.0, 0.3, 2.0])
 def test_values_are_those_of_python(f, least):

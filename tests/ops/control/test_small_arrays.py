@@ -218,6 +218,7 @@ def require_same(ours, theirs):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("f", "args"), [(f, args) for f, *args in PROGRAMS])
 def test_a_loop_of_small_arrays_is_one_kernel(f, args, kinds):
     require_same(ag.jit(f)(*copy.deepcopy(args)), f(*copy.deepcopy(args)))
@@ -284,6 +285,7 @@ def test_an_inner_state_of_another_length_is_named():
         ag.jit(f)(np.ones(1), 20)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("f", "args"), [
     (lambda x: np.sum(rotated(x)), (ROWS,)), (lambda x: np.sum(filtered(x)[0]), (ROWS,)),
     (lambda x: np.sum(written(x, 9)), (PAIR,)), (lambda x: np.sum(crossed(x, 9)), (np.array([1.0, 2.0, 3.0]),)),

@@ -326,7 +326,7 @@ def differences(function, x, step=1e-6):
     return np.stack(columns, axis=-1).reshape((*np.shape(function(x)), *x.shape))
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("static", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize(
     ("function", "shape"),

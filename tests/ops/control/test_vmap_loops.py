@@ -28,6 +28,7 @@ def chosen(x, s):
     return ag.cond(s > 1, lambda: x * s, lambda: x - s)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)], ids=str)
 @pytest.mark.parametrize("function", [product, pairs, chosen], ids=lambda f: f.__name__)

@@ -92,7 +92,7 @@ def loop_in_python(a):
     return t
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 def test_derivatives_against_differences_and_examples_against_calls(mode):
     a, x = T.scalar("a"), T.vector("x")
 
@@ -115,6 +115,7 @@ def test_derivatives_against_differences_and_examples_against_calls(mode):
         np.testing.assert_allclose(row, found[:, k], rtol=1e-13)
 
 
+@pytest.mark.long
 def test_examples_within_examples_and_sums_over_what_they_share():
     m, w = T.matrix("m"), T.scalar("w")
 
@@ -155,6 +156,7 @@ print(f(5))
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["FAST_RUN", "NUMPY"])
 def test_ctrl_c_ends_a_long_loop(how):
     done = subprocess.run(

@@ -16,6 +16,7 @@ EDGES = [
 INTEGERS = [f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("integer", INTEGERS)
 @pytest.mark.parametrize("wide", ["float32", "float64"])

@@ -39,7 +39,7 @@ def together(names, dtype, **options):
     return {name: partial(value, k) for k, name in enumerate(names)}
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("target", mostly_long([None, "x86_64-linux-v2"], (None,)), ids=["native", "no multiply-add"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_exact_points_ranges_symmetry_and_order(dtype, target):
@@ -63,7 +63,7 @@ def test_exact_points_ranges_symmetry_and_order(dtype, target):
                 assert not wrong, (name, wrong)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
 def test_exact_points_of_float16(mode):
     functions = together([*FUNCTIONS, *TWO], "float16", mode=mode)

@@ -69,6 +69,7 @@ def assert_within(got: np.ndarray, expected: np.ndarray) -> None:
     assert error.max() <= ULP, (error.max(), got[finite][error.argmax()], expected[finite][error.argmax()])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", MEANINGS)
 def test_within_three_ulp_everywhere(name, dtype, compiled):

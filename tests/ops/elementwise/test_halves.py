@@ -26,6 +26,7 @@ def same(found, expected):
     np.testing.assert_array_equal(found[known].view("uint16"), expected[known].view("uint16"))
 
 
+@pytest.mark.few(5)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("sign", OPERATIONS)
 @pytest.mark.parametrize("n", [1, 7, 31, 33, 1 << 20])

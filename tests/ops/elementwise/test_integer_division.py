@@ -24,6 +24,7 @@ def compiled(dtype):
     return ag.function([x, y], [x // y, x % y]), ag.function([x, d], [x // d, x % d])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_quotients_and_remainders(dtype):
     rng = np.random.default_rng(0)

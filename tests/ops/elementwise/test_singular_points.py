@@ -316,6 +316,7 @@ def test_first_and_second_derivatives_of_determinants(a):
     assert_gradient(lambda a: T.sum(ag.grad(T.linalg.det(a), a) * w), a)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_examples_of_which_some_are_singular(mode):
     a, x = T.dtensor3("a"), T.dmatrix("x")

@@ -44,6 +44,7 @@ def test_the_input_of_a_report():
         assert np.isnan(ag.function([x], T.softmax(x), mode=mode)(np.array([INF, 0]))).all()
 
 
+@pytest.mark.long
 def test_losses_of_rows_with_infinities():
     """A picked element of a log_softmax, without and with its gradient."""
     x, labels = T.matrix("x", dtype="float32"), T.ivector("labels")

@@ -42,6 +42,7 @@ def test_an_op_in_c_is_like_those_of_the_package(mode):
     assert op.__doc__.startswith("softsign(x)\n\nx / (1 + |x|)") and str(op(x)).startswith("softsign(x):")
 
 
+@pytest.mark.long
 @WITH_C
 def test_it_fuses_for_every_float_and_two_versions_do_not_meet():
     op = softsign()
@@ -164,6 +165,7 @@ def test_each_part_of_a_function_is_in_its_digest(part):
     assert made(**{part: 6.5})(1.0) != made()(1.0)
 
 
+@pytest.mark.long
 @WITH_C
 def test_a_second_process_recalls_a_function(tmp_path):
     program = textwrap.dedent("""

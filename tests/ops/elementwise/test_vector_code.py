@@ -23,6 +23,7 @@ CASES = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names of instructions")
 @pytest.mark.parametrize("name", CASES)
 def test_loops_are_vector_loops(name):

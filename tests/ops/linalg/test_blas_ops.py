@@ -181,6 +181,7 @@ def test_what_blas_ops_refuse():
         T.Gemm().evaluate(np.ones((1, 4)), np.float64(1), np.ones((2, 3)), np.ones((3, 4)), np.float64(1))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_matrix_times_itself_has_the_bits_of_any_product(dtype, threads):

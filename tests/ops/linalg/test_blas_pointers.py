@@ -162,7 +162,7 @@ def close(found, exact, terms, size):
 SCALES = [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)]
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("trans_a", "trans_b"), list(itertools.product((0, 1), repeat=2)))
 def test_gemm(products, trans_a, trans_b):
     check_gemm(products, trans_a, trans_b, SCALES)
@@ -204,6 +204,7 @@ def test_batches(products, batch, layout):
         close(c, exact_a @ exact_b, k, size_a @ size_b)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("m", "n", "k"), [(50, 70, 1000), (40, 530, 900)])
 @pytest.mark.parametrize("order", "CF")
 def test_sums_of_several_blocks(products, m, n, k, order):
@@ -355,6 +356,7 @@ def test_gemv_with_one_contiguous_vector(products, trans):
         close(y, 2 * (p @ q) + r, max(m, n), 2 * (ps @ qs) + rs)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("trans_b", [0, 1])
 def test_few_rows_by_a_large_matrix(products, trans_b):
     for m, k, n in [(2, 301, 883), (4, 1100, 270), (3, 517, 517), (8, 513, 600)]:
@@ -429,6 +431,7 @@ def test_numpys_own_blas_is_found_with_every_routine():
     assert find_blas() is blas
 
 
+@pytest.mark.long
 def test_a_blas_with_32_bit_integers():
     """SciPy's wheels carry one of their own."""
     pytest.importorskip("scipy.linalg")
@@ -462,7 +465,7 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas():
     assert (products.dot(far, one), called) == (-1.0, [1, 1])
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)]
 )

@@ -88,6 +88,7 @@ def test_errors_are_rounding(dtype):
                 assert error(found, wanted) <= bound(dtype, rows if k in (2, 4) else n), (n, rows, k)
 
 
+@pytest.mark.long
 def test_errors_are_no_larger_than_those_of_numpy():
     rng = np.random.default_rng(6)
     for n in (64, 100, 243, 256, 509):

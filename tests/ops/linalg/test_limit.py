@@ -30,6 +30,7 @@ def test_the_graph_is_the_state_after_that_many_rewrites(limit):
         np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 
+@pytest.mark.long
 def test_the_profile_says_where_it_stopped():
     f = ag.function([x, y], WHOLE.unoptimized_graph.outputs, mode=ag.Mode().limit(2))
     stop = f.optimizer_profile.stop

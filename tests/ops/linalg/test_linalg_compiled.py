@@ -20,6 +20,7 @@ def shaped(rank, dtype="float64", name="x"):
     return T.tensor(name, dtype=dtype, shape=(None,) * rank)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "int8", "bool", "complex64", "float16"])
 def test_diagonals_and_triangles(dtype):
     x, v, k = shaped(2, dtype), shaped(1, dtype, "v"), T.lscalar("k")

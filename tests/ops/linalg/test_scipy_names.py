@@ -177,6 +177,7 @@ DERIVATIVES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", DERIVATIVES)
 def test_derivatives_are_those_of_differences(name):
     function, *shapes = DERIVATIVES[name]
@@ -316,6 +317,7 @@ def test_values_are_scipys(dtype):
         compare(L.qr, scipy.qr, matrices((6, 4), dtype), mode=mode, pivoting=True)
 
 
+@pytest.mark.long
 def test_compiled_functions_are_those_of_numpy():
     a, q = draws("float64", (4, 4), (4, 2))
     x, y = T.matrix("x"), T.matrix("y")
@@ -386,6 +388,7 @@ def test_eigenvalues_of_singular_pencils_are_infinite():
     np.testing.assert_array_equal(run(L.eigvals, a, b), scipy.eigvals(a, b))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_derivatives_of_eigenvalues_of_pencils(dtype):
     def loss(a, b):

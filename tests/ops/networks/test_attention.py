@@ -147,6 +147,7 @@ def test_mask_of_more_rows_than_scores_widens_them():
         f(arrays[0], arrays[1], arrays[2][:6], arrays[3])
 
 
+@pytest.mark.long
 def test_constant_addends_are_added_ahead():
     """A bias and the mask of shifted windows, whose scores of -100 or -inf are left out; sums that overflow are not."""
     x, k, v = stacks("float32", (4, 40, 8), (4, 8, 40), (4, 40, 8))

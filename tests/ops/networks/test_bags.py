@@ -16,6 +16,7 @@ def bag_of(rows, keep, mode):
     return {"sum": np.sum, "mean": np.mean, "max": np.max}[mode](rows, axis=0)
 
 
+@pytest.mark.long
 def test_bags_are_folds_of_rows():
     rng = np.random.default_rng(0)
     w0, m0, v0 = rng.normal(size=(7, 3)), rng.integers(0, 7, (4, 5)), rng.integers(0, 7, 9)
@@ -54,6 +55,7 @@ def lengths_of_windows(shape, kernel, count, ratio):
     return kernels, counts if not isinstance(counts, int) else (counts,) * len(shape)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("pool", "shape", "cases"), [
     (F.fractional_max_pool2d, (11, 9), [((2, 3), (5, 4), None), (2, 1, None), (3, None, (0.5, 0.4))]),
     (F.fractional_max_pool3d, (5, 7, 6), [((2, 1, 3), (3, 4, 2), None), (2, 1, None), (2, None, (0.5, 0.6, 0.4))]),

@@ -40,6 +40,7 @@ def check(build, shape, dtype="float32", known=True, ops=("blocked_convolution",
     return f
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(st.data())
 def test_any_convolution(data):
@@ -59,6 +60,7 @@ def test_any_convolution(data):
     check(build, shape, dtype, ops=(), known=data.draw(st.booleans()))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("stride", [(2, 2), (1, 3), (3, 1)])
 @pytest.mark.parametrize("outputs", [24, 160])
@@ -105,6 +107,7 @@ W = [numbers(*s) for s in ((32, 3, 3, 3), (48, 32, 1, 1), (64, 32, 3, 3), (112, 
 B = numbers(32)
 
 
+@pytest.mark.long
 def test_a_network_changes_its_layout_at_its_ends():
     f = check(network, (2, 3, 37, 40), ops=("blocked_convolution", "join"), without=("convolution",))
     assert names(f).count("to_blocks") + names(f).count("from_blocks") <= 2, names(f)
@@ -130,6 +133,7 @@ def test_convolutions_of_one_image_are_computed_in_their_join():
     check(build, (2, 3, 9, 8), ops=("join",), without=("assembled",))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["fast_run -layout", "fast_compile", "NUMPY"])
 def test_the_tag_leaves_it_out(mode):
     x = T.tensor("x", "float32", (1, 3, 16, 16))
@@ -268,6 +272,7 @@ def test_packing_has_a_way_back(outputs, channels, rows, columns, panel, size, b
     assert (unpack(laid, shape, size, panel, blocks, own) == w).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("channels", [8, 11, 1])
 def test_changes_of_layout(channels):
     x = T.tensor("x", "float32", (None, channels, None, None))

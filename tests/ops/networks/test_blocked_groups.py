@@ -64,6 +64,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("channels", "outputs", "groups", "kernel", "stride", "mixed"), CASES)
 def test_groups_of_any_width(channels, outputs, groups, kernel, stride, mixed):
     dtype = "float64" if kernel == (3, 2) else "float32"
@@ -121,6 +122,7 @@ def test_groups_within_blocks(channels, each, kernel, stride, dilation, padding)
         assert f(value[:, :, 1:, 2:]).tobytes() == f(value[:, :, 1:, 2:].copy()).tobytes()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("laid", [False, True])
 def test_a_convolution_within_blocks_as_other_ops(laid):
     """The definition, and the C of any machine: number by number where a vector is no block."""
@@ -151,6 +153,7 @@ def unit(x, small, own, large, stride):
     return T.nn.relu(x + y if stride == 1 else T.concatenate([T.nn.avg_pool2d(x, 3, stride=2, padding=1), y], axis=1))
 
 
+@pytest.mark.long
 def test_units_with_shuffles_and_joins_stay_in_blocks():
     def build(x):
         y = unit(T.nn.relu(conv(x, W[0], padding=1)), W[1], W[2], W[3], 2)

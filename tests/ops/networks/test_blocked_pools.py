@@ -105,6 +105,7 @@ def test_parts_of_a_join():
     np.testing.assert_allclose(f(value), plain(value), rtol=1e-4)
 
 
+@pytest.mark.long
 def test_pools_as_other_ops_and_their_gradient():
     x = T.tensor("x", "float64", (2, 2, 6, 5, 4))
     value = RNG.uniform(-1, 1, x.type.shape)

@@ -71,6 +71,7 @@ def any_gradients(data):
     return inputs, outputs, [numbers(*n, dtype=dtype) for n in (shape, (c, c, 1, 1), (o, c, *kernel), (1, o, 1, 1))]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("images", [1, 5])
 def test_a_step_runs_in_blocks_with_equal_bits_on_any_number_of_threads(images, stride):
@@ -89,7 +90,7 @@ def test_a_step_runs_in_blocks_with_equal_bits_on_any_number_of_threads(images, 
     agree(found[0], ag.function(inputs, outputs, mode="NUMPY")(*values))
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("known", [True, False])
 def test_a_residual_network_learns_in_blocks_as_it_does_without(known):
     """Batch normalization, a stride, pooling, a residual: nothing leaves the blocks between input and last layer."""

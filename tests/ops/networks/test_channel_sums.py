@@ -30,6 +30,7 @@ def names(f):
     return [op.name for op in ops_of(f)]
 
 
+@pytest.mark.long
 @settings(max_examples=6)
 @given(st.data())
 def test_any_sums(data):
@@ -63,7 +64,7 @@ def any_sums(data):
     return x, value, [FromBlocks(channels)(y), FromBlocks(channels)(T.exp(y) + x)], (channels, before, behind)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("channels", [32, 37, 192])
 @pytest.mark.parametrize("size", [2, 3, 5])
@@ -80,6 +81,7 @@ def test_normalization_stays_in_blocks(size, channels, known):
     assert np.array_equal(f(value), ag.function([x], y, threads=3)(value))
 
 
+@pytest.mark.long
 def test_windows_that_reach_beyond_the_next_block_stay_slices():
     w = RNG.uniform(-0.2, 0.2, (96, 3, 3, 3)).astype("float32")
     x = T.tensor("x", "float32", (1, 3, 6, 6))

@@ -97,6 +97,7 @@ def test_random_parameters(first):
             assert_near(found, *given, **keywords)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("padding", [0, 2, (1, 2), ((0, 2), (1, 0)), "same", "valid"])
 def test_forms_of_padding(padding):
     x, w = RNG.normal(size=(2, 3, 9, 8)), RNG.normal(size=(4, 3, 3, 4))
@@ -116,6 +117,7 @@ def test_bias_and_joint_dtype():
     np.testing.assert_allclose(found, by_slices(one, two, padding=1) + np.arange(4)[:, None, None], atol=1e-12)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "shapes",
     [
@@ -143,6 +145,7 @@ def layouts(x):
     yield "one row", np.broadcast_to(x[..., :1, :], x.shape)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("groups", [1, 2, 4])
 def test_operands_of_all_strides(groups):
     f = function(2, "float32", groups=groups, padding=1)
@@ -163,7 +166,7 @@ def test_not_a_number_and_infinity(mode):
         np.testing.assert_allclose(function(2, mode=mode, **keywords)(x, w), expected, atol=1e-12)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "complex128"])
 @pytest.mark.parametrize("mode", MODES)
 def test_other_dtypes(dtype, mode):
@@ -201,7 +204,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("keywords", CASES, ids=str)
 @pytest.mark.parametrize("static", [True, False])
 def test_gradients(keywords, static):
@@ -218,7 +221,7 @@ def test_gradients_of_other_ranks(axes):
     assert_gradient(lambda x, w: CONV[axes](x, w, stride=2, padding=1), x, w)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", MODES)
 def test_second_derivatives(mode):
     """The derivatives of derivatives, along a direction, against differences; all cases in one function."""
@@ -252,6 +255,7 @@ def test_forward_mode():
     np.testing.assert_allclose(found, by_slices(dx, w, padding=1) + by_slices(x, dw, padding=1), atol=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True)])
 def test_many_examples_at_once(flags):
     values = [RNG.normal(size=(3, *s) if f else s) for s, f in zip(((2, 4, 6, 5), (4, 2, 3, 2)), flags)]
@@ -309,6 +313,7 @@ def test_errors_when_it_is_built(build, kind, message):
     assert len(str(error.value).splitlines()) <= 3
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("shapes", "keywords"),
@@ -343,6 +348,7 @@ def test_no_step_is_run_by_python():
         assert not f.remarks.of("in Python"), (dtype, keywords)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("shapes", "keywords"),
     [
@@ -414,6 +420,7 @@ def test_the_driver(golden):
     golden("convolution.c", text[start : text.index("    /* 1: outputs */", start)])
 
 
+@pytest.mark.long
 def test_bodies_of_networks_are_trained_by_it():
     """A step along the gradients of all parameters lessens a loss as much as their squares say."""
     rng = np.random.default_rng(0)

@@ -104,7 +104,7 @@ def case(seed):
     return (images, group * groups, *lengths), (each * groups, group, *kernel), keywords
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("first", mostly_long(range(8), {0, 1}))
 def test_random_parameters(first):
     """A bias, a scaling, a residual that is broadcast or not, of which nothing or all is known beforehand.
@@ -170,7 +170,7 @@ def test_sizes_of_nothing(residual):
         near(found, np.tanh(np.ones(out)).astype("float32") if 0 in x[1:2] else np.zeros(out, "float32"), 1.0, 1)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("shapes", "keywords"),
     [
@@ -251,6 +251,7 @@ def test_what_does_not_fit_is_named(residual):
     assert f(zeros(1, 3, 5, 5), zeros(4, 3, 3, 3), zeros(4)).shape == (1, 4, 3, 3)
 
 
+@pytest.mark.long
 def test_one_kernel_for_all_shapes():
     """Lengths of 1 that are known do not shape what follows a convolution."""
     kernels = set()

@@ -74,6 +74,7 @@ def any_pair(data):
     return build, numbers(*shape, dtype=dtype), not followed and c > 1 and o > 16
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [7, 14, 29, 120])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_images_of_many_strips(size, stride):

@@ -28,6 +28,7 @@ def f():
     return ag.function([X, LABELS], [LOSS, ag.grad(LOSS, X)])
 
 
+@pytest.mark.long
 def test_rows_are_read_by_one_kernel_and_no_logarithms_are_written(f):
     ops = [n.op for n in f.graph.order]
     assert sum(isinstance(op, Fused) and is_row_graph(op.graph) for op in ops) == 1
@@ -76,6 +77,7 @@ def test_logarithms_that_are_asked_for_are_kept():
     np.testing.assert_array_equal(both[0][np.arange(6), labels], both[1])
 
 
+@pytest.mark.long
 def test_a_batch_of_sequences():
     x, labels = T.tensor3("x"), T.lmatrix("labels")
     loss = T.nn.softmax_crossentropy(x, labels).mean()

@@ -87,7 +87,7 @@ def test_random_parameters(first):
                 np.testing.assert_allclose(got, wanted, atol=1e-6 if got.dtype == "float32" else 1e-14)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", MODES)
 def test_large_windows(mode):
     value = np.random.default_rng(0).normal(size=(2, 3, 17, 23))
@@ -110,6 +110,7 @@ def test_not_a_number_wins(mode):
     assert np.isnan(found).any() and np.isneginf(found[0, 1]).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_other_dtypes(mode):
     dtypes = ["int8", "uint8", "int64", "float16"]
@@ -198,6 +199,7 @@ def test_cotangents_with_ties_and_nan(dtype):
                 np.testing.assert_allclose(found, expected, rtol=2e-3 if dtype == "float16" else 1e-6)
 
 
+@pytest.mark.long
 def test_cotangents_of_known_lengths_on_threads():
     """Windows that cover everything, and others, in images of known lengths: large enough for several threads."""
     value = np.random.default_rng(0).integers(0, 9, (40, 4, 24, 20)).astype("float32")
@@ -225,6 +227,7 @@ def test_cotangents_that_do_not_fit_are_refused():
         ag.function([x, y, free], op(x, y, free))(*(np.zeros(s, "float32") for s in ((2, 8, 8), (2, 4, 4), (2, 4, 5))))
 
 
+@pytest.mark.long
 def test_second_derivatives():
     value = np.random.default_rng(1).normal(size=(1, 1, 6, 6))
     x = T.tensor4("x")

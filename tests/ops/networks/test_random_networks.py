@@ -132,6 +132,7 @@ def agree(seeds: range) -> None:
         np.testing.assert_allclose(got, want, rtol=rounding, atol=rounding * scale, err_msg=f"seed {seed}")
 
 
+@pytest.mark.long
 def test_a_few_networks():
     agree(range(4))
 
@@ -142,6 +143,7 @@ def test_networks(start):
     agree(range(start, start + BATCH))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_convolution_behind_a_pool_whose_result_may_not_lie_in_the_memory_of_the_product(dtype):
     x, w, b = (T.tensor(*row) for row in (

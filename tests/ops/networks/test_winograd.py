@@ -46,6 +46,7 @@ def tile(request):
     return request.param
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(st.data())
 def test_any_convolution(data):
@@ -101,6 +102,7 @@ def test_equal_images_have_equal_bits(tile):
     np.testing.assert_array_equal(found[0], found[2])
 
 
+@pytest.mark.long
 def test_only_its_tag_takes_it():
     x = T.tensor("x", "float32", (1, 3, 56, 56))
     assert set(tiles_of(ag.function([x], network(x)))) == {0}

@@ -54,6 +54,7 @@ def test_lengths_of_zero_beside_large_ones(makers, name, lengths):
     assert found.size == 0 and found.shape == (lengths[0], lengths[1] * (3 if name == "joined" else 1))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("dtype", "length"), [("int8", HUGE), ("bool", 2**63 - 1), ("float64", 2**48)])
 def test_inputs_of_very_many_elements(dtype, length):
     """They exist: one number with a stride of 0."""
@@ -99,6 +100,7 @@ def odd_layouts(whole):
     yield "a field", np.rec.fromarrays([np.zeros((n, m), "u1"), whole]).f1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"])
 def test_odd_layouts_give_what_contiguous_copies_give(dtype):
     x = T.matrix("x", dtype)

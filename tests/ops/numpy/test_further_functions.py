@@ -53,6 +53,7 @@ def test_inserted_values_keep_their_shape_and_dtype():
     assert_gradient(lambda v: T.delete(v, [0, -1], 1) ** 2, sample((2, 5)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("call", [
     lambda x: T.insert(x, 5, 0.0), lambda x: T.insert(x, -5, 0.0), lambda x: T.insert(x, [0, 7], 0.0),
     lambda x: T.delete(x, 4), lambda x: T.delete(x, -5), lambda x: T.delete(x, [0, 9]),
@@ -149,6 +150,7 @@ def test_order(dtype):
 # --- NaN left out, differences, sums
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64"])
 def test_without_nan(dtype):
     x = with_nan((4, 5), dtype) if dtype.startswith("float") else sample((4, 5), dtype)
@@ -188,6 +190,7 @@ def test_differences_and_sums():
     named("unwrap", np.array([0, 1, 5, -1, 2]), period=3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "float64"])
 def test_histograms_of_several_axes(dtype):
     x, y, w = sample(40, dtype), sample(40, dtype, seed=1), sample(40, seed=2)

@@ -394,7 +394,7 @@ def test_derivatives(k):
     assert_gradient(SMOOTH[k], sample((3, 4), seed=12), static=False)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_compiled(part):
     """A third of the functions and their derivatives in one function; each has an input of its own."""

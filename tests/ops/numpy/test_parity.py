@@ -113,7 +113,7 @@ REFUSED = {
 """A result, values that it refuses, values that it takes, and a part of the message."""
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_only_a_run_knows_is_refused_by_the_run(name):
     result, bad, good, message = REFUSED[name]

@@ -187,6 +187,7 @@ def test_mistakes_are_refused_as_in_numpy(build, error, words):
         build()
 
 
+@pytest.mark.long
 def test_neighbours_exponents_and_bits_in_c():
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -2.5e-310, np.finfo(float).max, 3e-45]
     for dtype in ("float64", "float32", "float16"):
@@ -295,6 +296,7 @@ def test_options_that_are_refused(call, error, text):
         call().eval()
 
 
+@pytest.mark.long
 def test_weights_along_several_axes_are_those_of_numpy():
     rng = np.random.default_rng(0)
     a, x = rng.random((2, 3, 4)), T.tensor3("x")

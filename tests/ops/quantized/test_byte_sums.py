@@ -77,6 +77,7 @@ def test_convolutions_equal_their_meaning(seed):
 EXTREMES = [-(2**31), 2**31 - 1, -(2**30), 2**30, -(2**24) - 1, -1, 0, 1]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("out", BYTES)
@@ -120,6 +121,7 @@ def layer(x, w, bias, scale, zero):
     return T.dequantize(T.quantize(T.relu(y), scale, zero), np.float32(scale), zero)
 
 
+@pytest.mark.long
 def test_a_network_is_computed_in_integers():
     rng = np.random.default_rng(2)
     x = T.tensor("x", "float32", (None, 3, 12, 12))
@@ -137,6 +139,7 @@ def test_a_network_is_computed_in_integers():
     assert np.abs(f(value) - exact).max() <= 0.2 * 4 / 36 + 1e-5  # a few units of the last layer's scale in a mean
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("lead", [(None,), (None, None), (None, 2, None)])
 def test_dense_layers_stay_in_bytes(lead):
     """Rows, and stacks of rows: a bias, a residual and a ReLU between products join the sums before them."""

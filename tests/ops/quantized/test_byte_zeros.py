@@ -87,7 +87,7 @@ def filled(dtype, shape):
     return RNG.integers(ends.min, ends.max + 1, sizes).astype(ends.dtype)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", CASES)
 def test_results_are_those_of_integers_and_of_onnx_runtime(case):
     nodes, inputs, result, weights, count = CASES[case]

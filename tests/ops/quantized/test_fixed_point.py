@@ -32,6 +32,7 @@ def reference(x, scale, zero, low, most):
 SCALES = [1.0, 0.5, 0.25, 0.1, 1e-3, 0.0117, 2.0**-31, 1e-12, 0.99999999999, 3.7, 1 - 2.0**-40]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mode", ["NUMPY", "fast_run", "fast_compile"])
 @pytest.mark.parametrize(("dtype", "zero"), [("int8", -3), ("uint8", 128), ("int16", 0)])
 def test_it_has_the_bits_of_the_reference(mode, dtype, zero):

@@ -104,7 +104,7 @@ def test_formats_round_variables_and_constants_alike(name):
 # --- values
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORMATS)
 def test_layers_have_the_value_of_rounded_operands(net, name):
     _, y, value, exact = net
@@ -160,6 +160,7 @@ def test_joins_and_transposed_convolutions_of_16_bits_stay_in_blocks():
     assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [1, 40])
 def test_epilogues_that_round_have_the_bits_of_separate_nodes(rows):
     """Results of 16 bits hold no sums, so strips of sums pass through slots: few and many rows, one and two threads."""
@@ -228,6 +229,7 @@ def test_pairs_have_the_bits_of_the_definition():
     ])  # fmt: skip
 
 
+@pytest.mark.long
 def test_tiles_have_the_bits_of_the_definition():
     """Half a row of words, several, rests of channels, strides, dilations, groups, images; with and without tiles."""
     beside = ((1, 1), (1, 1))
@@ -310,6 +312,7 @@ def test_gradients_of_pairs_are_those_of_float32():
     assert_array_equal(found(to_bfloat16(numbers(1, 1, 3, 3, 4)), numbers(4)), np.full(4, 4.0))
 
 
+@pytest.mark.long
 def test_attention_stays_one_op_and_rounds_shares_in_kernels_of_16_bits_alone():
     heads, n, d = 3, 40, 8
     q, k, v = (T.tensor(name, "float32", (heads, n, d)) for name in "qkv")
@@ -334,6 +337,7 @@ def block(rows, width):
     return T.matmul(T.nn.gelu(T.matmul(x, wide) + numbers(2 * width + 3)), back) + numbers(width) + x
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(lacking(current(), "bfloat16") != "", reason="this processor multiplies no pairs")
 @pytest.mark.parametrize("rows, width", [(3, 40), (125, 70), (61, 520)])
 def test_functions_between_products_run_in_the_call_of_the_first(rows, width):
@@ -349,6 +353,7 @@ def test_functions_between_products_run_in_the_call_of_the_first(rows, width):
     assert_allclose(f(value), ag.freeze(y, compute="bfloat16", mode="NUMPY")(value), rtol=0.02, atol=0.02)
 
 
+@pytest.mark.long
 def test_numbers_are_rounded_before_they_move():
     """As windows that are rolled and cut, as queries, keys and values in one; factors stand behind products."""
     x = T.tensor("x", "float32", (1, 16, 16, 16))
@@ -421,6 +426,7 @@ def test_layers_stay_in_float32_by_name_and_for_a_goal(net):
     assert "goal" in near.layers._repr_html_()
 
 
+@pytest.mark.long
 def test_layers_that_would_overflow_stay_in_float32():
     x, large = T.fmatrix("x"), numbers(4, 4)
     large[1, 2] = 1e5

@@ -35,7 +35,7 @@ def numbers(*shape):
     return RNG.standard_normal(shape).astype("float32")
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @GCC
 @pytest.mark.parametrize("kind", ["emulated", pytest.param("real", marks=needs_tiles)])
 def test_tiles_have_the_bits_of_vectors(tmp_path, kind):
@@ -93,6 +93,7 @@ print(len(f.remarks.of("in vectors")), y.tobytes().hex())
 """
 
 
+@pytest.mark.long
 @needs_tiles
 def test_a_process_that_linux_refuses_tiles_has_the_same_bits(tmp_path):
     path = os.pathsep.join(p for p in sys.path if p)

@@ -26,6 +26,7 @@ SCALES = st.floats(2**-10, 50, width=16)
 NUMBERS = st.one_of(st.floats(width=16), st.floats(-300, 300, width=16), st.sampled_from([0.5, 1.5, -0.5, 2.5, -0.0]))
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.data())
 def test_arithmetic_is_that_of_integers_at_every_level(data):

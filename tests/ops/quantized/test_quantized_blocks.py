@@ -20,6 +20,7 @@ def made(channels, dtype, threads=1):
     return ag.function([x, scale, zero], y, threads=threads), y.owner.op
 
 
+@pytest.mark.long
 @given(
     st.integers(0, 3), st.integers(1, 9), st.integers(0, 13), st.integers(0, 13), st.sampled_from(BYTES),
     st.floats(2**-20, 2**20, width=32), st.integers(0, 2**32),

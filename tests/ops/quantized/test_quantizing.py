@@ -36,6 +36,7 @@ def test_accuracy_on_the_digits_stays_within_a_third_of_a_point(net, scheme):
     assert not any(row.kept for row in f.layers)
 
 
+@pytest.mark.long
 def test_results_are_those_of_rounded_operands(net):
     f, images = ag.quantize(net.logits, SAMPLES), DIGITS.test_images[:50]
     by_numpy = ag.quantize(net.logits, SAMPLES, mode="NUMPY")(images)
@@ -48,6 +49,7 @@ def test_results_are_those_of_rounded_operands(net):
     assert 1e-4 < np.sqrt(np.square(f(images) - exact).mean() / np.square(exact).mean()) < 0.012
 
 
+@pytest.mark.long
 def test_layers_stay_in_float32_by_name_number_and_for_a_goal(net):
     named = ag.quantize(net.logits, SAMPLES[:1], keep=[0, "W2"])
     assert [row.kept for row in named.layers] == [True, False, False, True]
@@ -63,6 +65,7 @@ def test_layers_stay_in_float32_by_name_number_and_for_a_goal(net):
     assert sum(row.kept for row in by_score.layers) == 1
 
 
+@pytest.mark.long
 def test_the_table_prints_draws_and_measures(net):
     layers = ag.quantize(net.logits, SAMPLES[:1], keep=[1]).layers
     text = str(layers)
@@ -74,6 +77,7 @@ def test_the_table_prints_draws_and_measures(net):
     assert "cnn.py" in layers[0].line
 
 
+@pytest.mark.long
 def test_bias_correction_restores_the_means():
     x, w = T.fmatrix("x"), np.full((64, 8), 0.3, "float32")
     w[0] = 127.4 / 127  # all others are rounded in the same direction
@@ -85,6 +89,7 @@ def test_bias_correction_restores_the_means():
     assert off[1] < 0.05 * off[0]
 
 
+@pytest.mark.long
 def test_functions_with_several_inputs_and_results_keep_their_form():
     a, b = T.fmatrix("a"), T.fmatrix("b")
     w = ag.shared(numbers(6, 3), name="w")
@@ -146,6 +151,7 @@ def test_mistakes(name):
         call()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", ["minmax", "mse"])
 def test_weights_of_4_bits_stay_packed(net, scheme):
     """Products alone, with inputs in float32; the table tells the bits."""

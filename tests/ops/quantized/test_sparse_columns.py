@@ -37,6 +37,7 @@ def test_packed_matrices_come_back(rows, columns, kept):
     np.testing.assert_array_equal(op.dense(vectors, starts, places), w)
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(
     st.integers(0, 20), st.one_of(st.integers(0, 100), st.sampled_from([DEPTH, DEPTH + 1, 2 * DEPTH + 37])),
@@ -80,6 +81,7 @@ def test_rows_of_any_strides_and_axes():
         f(np.zeros((1, 2, 35), "float32"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("target", ["x86_64-linux-v2", "x86_64-linux-v3", "x86_64-linux-v4"])
 def test_every_width_of_vectors(target):
     rng, x, found = np.random.default_rng(6), T.fmatrix("x"), by_name(target)

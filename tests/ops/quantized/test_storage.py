@@ -115,6 +115,7 @@ def test_products_read_weights_of_16_bits_for_any_number_of_rows(storage):
     np.testing.assert_allclose(narrow(x), x @ rounded(w, storage), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("storage", FORMATS)
 @pytest.mark.parametrize("rows", [(), (1,), (5,), (None,)])
 def test_sums_with_products_read_weights_of_16_bits(rows, storage):

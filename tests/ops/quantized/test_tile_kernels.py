@@ -33,7 +33,7 @@ def form(request, tmp_path_factory):
     return Form(tmp_path_factory.mktemp("units"), *request.param)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", [product, convolution])
 def test_kernels_by_tiles_equal_their_definition(form, kernel):
     rng = np.random.default_rng(5)
@@ -52,7 +52,7 @@ def by_both(make):
     return make(host()), make(VECTORS)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @needs_tiles
 @pytest.mark.parametrize("second", BYTES)
 @pytest.mark.parametrize("first", BYTES)
@@ -77,7 +77,7 @@ LAYERS = (
 )  # fmt: skip
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @needs_tiles
 @pytest.mark.parametrize("dtype", BYTES)
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
@@ -105,6 +105,7 @@ def test_convolutions_have_the_bits_of_vectors_on_one_thread_and_two(layer, dtyp
 PROCESS = Path(machines.__file__).with_name("tile_process.py")
 
 
+@pytest.mark.few(1)
 @needs_tiles
 @pytest.mark.parametrize("kind", ["refused", "forked"])
 def test_a_process_that_linux_refuses_tiles_or_that_was_forked_has_the_same_bits(kind):

@@ -25,6 +25,7 @@ needs_tiles = pytest.mark.skipif(
 GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 
+@pytest.mark.few(1)
 @GCC
 @pytest.mark.parametrize("kind", ["emulated", pytest.param("real", marks=needs_tiles)])
 def test_tiles_multiply_as_the_definition_says(tmp_path, kind):

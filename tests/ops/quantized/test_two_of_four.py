@@ -42,6 +42,7 @@ def test_packed_matrices_come_back(rows, columns, kept, lanes):
     assert has_two_of_four(w)
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(st.integers(0, 20), st.integers(0, 100), st.integers(0, 70), st.randoms(use_true_random=True))
 def test_c_agrees_with_the_dense_product(count, rows, columns, random):
@@ -106,13 +107,14 @@ def test_small_matrices_and_other_dtypes_stay_dense(shape, dtype):
     assert "two_of_four" not in product_names(f)
 
 
+@pytest.mark.long
 def test_processors_without_the_instruction_stay_dense():
     w = T.constant(matrix(np.random.default_rng(3), 256, 256))
     f = ag.function([x := T.fmatrix("x")], x @ w, target=named("x86_64-linux-v2"))
     assert "two_of_four" not in product_names(f)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["x86_64-linux-v2", "x86_64-linux-v3", "x86_64-linux-v4"])
 def test_every_width_of_vectors(target):
     """Without permutations of a whole vector, halves of blocks or single numbers are picked: the same sums."""

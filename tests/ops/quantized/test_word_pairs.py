@@ -66,6 +66,7 @@ def build(first, second, x):
     ]
 
 
+@pytest.mark.long
 def test_pairs_have_the_bits_of_separate_convolutions():
     """Strips of some rows and of all, borders, strides, blocks that panels do not fill, one to three threads."""
     inputs, outputs, given = [], [], []

@@ -91,6 +91,7 @@ def pools_of(f):
     return [node.op for node in f.graph.order if isinstance(node.op, BlockedPool)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not has_tiles(host(), "bfloat16"), reason="needs convolutions of pairs by tiles")
 def test_networks_pool_rounded_numbers():
     """A pool behind a convolution, behind a join, and behind another pool; one whose result is an output stays."""
@@ -123,6 +124,7 @@ def test_sums_and_floats_are_refused():
         BlockedPool(*sizes)(bits)
 
 
+@pytest.mark.few(2)
 @pytest.mark.skipif(not has_tiles(host(), "bfloat16"), reason="needs convolutions of pairs by tiles")
 @pytest.mark.parametrize(("kernel", "stride", "padding"), [(3, 2, 1), (2, 2, 0), (3, 1, 1), ((1, 4), (1, 3), (0, 2))])
 @pytest.mark.parametrize("channels", [3, 48])

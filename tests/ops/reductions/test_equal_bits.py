@@ -93,7 +93,7 @@ def check(f, names: list[str], x: np.ndarray, y: np.ndarray, expected: list[np.n
 INEXACT = ["float16", "float32", "float64", "complex64", "complex128"]
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(INEXACT, {"float32", "complex128"}))
 def test_a_number_has_one_result_wherever_it_stands(dtype):
     names = ops_of(dtype, 1) + ops_of(dtype, 2)
@@ -126,6 +126,7 @@ def test_a_number_has_one_result_wherever_it_stands(dtype):
     check(of(0), names, x, y, expected, [(f"number {i}", np.array(i), np.s_[()]) for i in range(x.size)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(["float32", "float64"], {"float64"}))
 def test_loops_branches_rows_and_threads_give_the_same_bits(dtype):
     """Scan bodies, cond, reductions of single elements, epilogues of products, other schedules, one and two threads."""
@@ -167,6 +168,7 @@ def test_a_nan_has_one_result_beside_an_op_that_reads_its_sign(case):
     assert all(bits(row) == bits(rows[0]) for row in rows)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", ["exp", "tanh"])
 def test_a_costly_function_beside_a_sum_has_its_own_bits(name, dtype):

@@ -21,6 +21,7 @@ def arrays(rows, columns, dtype):
     yield from (x, wide[:, ::2], x[::-1], np.asfortranarray(x))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint8"])
 def test_folds_of_few_columns_are_those_of_numpy(dtype):
     x = T.matrix("x", dtype=dtype)
@@ -36,6 +37,7 @@ def test_folds_of_few_columns_are_those_of_numpy(dtype):
                     assert np.array_equal(f(a), FOLDS[name](a, 0), equal_nan=a.dtype.kind == "f")
 
 
+@pytest.mark.long
 def test_rows_are_reduced_one_by_one_where_a_value_is_that_of_a_row_or_of_a_column():
     x, row, column = T.matrix("x"), T.row("row"), T.col("column")
     f = ag.function([x, row, column], [(x + row).max(0), (x * column).max(0), (x > 0).any(0)])

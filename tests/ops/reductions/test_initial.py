@@ -9,6 +9,7 @@ from arignote import ops as T
 SHAPES = [(0, 3), (3, 0), (0, 0), (1, 1), (5, 7), (40, 70)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "bool", "complex128"])
 def test_extrema_are_numpys_where_lengths_are_not_known(dtype):
     x, initial = T.matrix("x", dtype=dtype), dtype == "bool" or 1

@@ -44,7 +44,7 @@ def layouts(x):
     return x, np.asfortranarray(x), x[::-1, ::-1], gaps
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_kernel_gives_extremum_and_position(dtype):
     """A kernel for each axis and kind; each has an input of its own."""
@@ -64,6 +64,7 @@ def test_one_kernel_gives_extremum_and_position(dtype):
                     np.testing.assert_array_equal(ours, numpys, strict=True, err_msg=f"{shape} {view.strides}")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8"])
 def test_any_element_may_be_the_extremum_whatever_the_length(dtype):
     x, v = T.tensor("x", dtype=dtype, shape=(None, None)), T.tensor("v", dtype=dtype, shape=(None,))
@@ -101,6 +102,7 @@ def test_cheap_work_before_a_search_needs_no_array():
             np.testing.assert_array_equal(alone(view, weights), (view - weights).argmin(1))
 
 
+@pytest.mark.long
 def test_what_is_wanted_elsewhere_is_not_computed_twice():
     x = T.matrix("x", "float32")
     for outputs in ([T.sin(x) * x, (T.sin(x) * x).argmax(1)], [x + 1, (x + 1).argmax(1)], [T.sin(x).argmax(1)]):
@@ -108,6 +110,7 @@ def test_what_is_wanted_elsewhere_is_not_computed_twice():
         assert not any("argmax" in names and ("add" in names or "sin" in names) for names in ops_in(function))
 
 
+@pytest.mark.long
 def test_others_keep_their_kernels():
     x = T.matrix("x", "float32")
     values = np.random.default_rng(3).normal(size=(40, 300)).astype("f4")
@@ -137,7 +140,7 @@ def test_nothing_to_search_is_an_error(shape):
         ag.function([x], [x.argmax()])(values)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", mostly_long(["float32", "float64", "int16", "bool"], ("float32", "int16")))
 @pytest.mark.parametrize("shape", [(3_000_017,), (1200, 1501), (2, 1_500_001), (1, 2_000_003), (30, 40, 1501)])
 def test_positions_among_all_elements_are_found_in_parts(dtype, shape):

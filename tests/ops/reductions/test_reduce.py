@@ -66,6 +66,7 @@ def test_positions_of_extrema_are_numpys(name):
             assert_same(result.eval({x: values}), getattr(np, name)(values, axis=axis, keepdims=keepdims))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["mean", "var", "std", "ptp"])
 def test_statistics_are_numpys(name):
     for dtype in DTYPES:

@@ -78,7 +78,7 @@ def check(dtype: str, axis: int | None, widths: tuple[str, ...], names: tuple[st
                 assert alone[n](value[:rows]).tobytes() == expected[n][:rows].tobytes(), (n, "fewer rows", shape, seed)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("dtype, width", [("float32", "float64"), ("float64", "float32")])
 def test_rows_beside_a_cast(dtype, width):
     check(dtype, 1, (width,), ("sum", "product", "exponentials", "logsumexp"), seed=0)
@@ -92,6 +92,7 @@ def test_all_reductions_beside_each_width(dtype, axis):
     check(dtype, axis, widths, names_of(dtype), seed=np.dtype(dtype).num)
 
 
+@pytest.mark.long
 def test_long_rows_of_float64_that_are_read_again():
     """Blocks are summed in pairs, so a row in one part has the bits of one in parts of 65,536 elements."""
     x = T.matrix("x")

@@ -220,6 +220,7 @@ def test_golden_layer_norm(golden):
     np.testing.assert_allclose(got, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_masks_stored_beside_sums(dtype):
     """A step keeps the bools that it stores as wide numbers; those behind the last full step are stored themselves."""

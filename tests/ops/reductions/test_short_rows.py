@@ -77,6 +77,7 @@ def test_what_is_no_number_in_short_rows():
     assert f(rows)[4][7] == -np.inf and f(rows)[4][3] == np.inf and np.isnan(f(rows)[4][1])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_passes_over_short_rows(dtype):
     x, w = T.matrix("x", dtype=dtype), T.vector("w", dtype=dtype, shape=(7,))
@@ -95,7 +96,7 @@ def test_passes_over_short_rows(dtype):
             np.testing.assert_allclose(logs, np.log(softmax(view)), close, 10 * close)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ndim", [2, 3])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "bool", "uint64"])
 def test_positions_in_short_rows(dtype, ndim):
@@ -115,6 +116,7 @@ def test_positions_in_short_rows(dtype, ndim):
             assert found[0].dtype == "int64"
 
 
+@pytest.mark.long
 def test_axes_of_length_one_beside_the_reduced_one():
     x, y = T.tensor("x", shape=(None, None, 1)), T.tensor("y", shape=(1, None, None))
     values = sample((40, 3, 1), "float64")
@@ -125,6 +127,7 @@ def test_axes_of_length_one_beside_the_reduced_one():
     np.testing.assert_allclose(ag.function([y], node)(rows[None]), [2 * rows.sum(1) + 4 * (rows**2).sum(1)], rtol=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("middle", [(), (3,)])
 def test_operands_without_an_outer_axis(middle):
     """The tiles of such an operand are copied outside the loop along that axis; a row has its bits alone."""
@@ -159,6 +162,7 @@ def test_distances_of_all_pairs_have_the_bits_of_a_few_pairs(dtype, n):
         assert all(one.tobytes() == several[:2, :10].tobytes() for one, several in zip(few, every, strict=True))
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 16, 33])
 @pytest.mark.parametrize("few", [1, 3, 15])

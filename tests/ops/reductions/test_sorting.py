@@ -126,6 +126,7 @@ def test_distinct_values_alone(values):
         assert found.dtype == wanted.dtype
 
 
+@pytest.mark.long
 def test_quantiles_without_nan_of_nothing_are_nan():
     x = T.matrix("x")
     functions = (T.nanmedian, ()), (T.nanquantile, (0.5,)), (T.nanpercentile, (30,))

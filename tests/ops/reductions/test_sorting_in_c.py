@@ -117,6 +117,7 @@ def test_the_first_of_equal_elements_are_on_top():
         np.testing.assert_array_equal(f(value, count), order[:, :count])
 
 
+@pytest.mark.long
 def test_bodies_of_loops_and_threads():
     x, rows = T.matrix("x"), T.matrix("rows")
 

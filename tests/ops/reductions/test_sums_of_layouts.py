@@ -38,6 +38,7 @@ def bits(x: np.ndarray) -> bytes:
     return np.ascontiguousarray(x).tobytes()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_vectors(dtype):
     rng = np.random.default_rng(0)
@@ -57,6 +58,7 @@ def test_vectors(dtype):
                 assert bits(got) == bits(want), (n, how, "dot")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", mostly_long(["float32", "float64"], {"float32"}))
 def test_matrices(dtype):
     rng = np.random.default_rng(0)

@@ -59,6 +59,7 @@ def test_argmax_of_several_axes(name):
         getattr(T, name)(cube, (1, 1))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("axis", [None, (0, 1), (2, 0), (1,), (0, 1, 2)])
 def test_softmax_of_several_axes(axis):
     def softmax(x):
@@ -105,6 +106,7 @@ def test_concatenation_of_the_flattened():
 # --- counts and lengths that the run decides
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_repeats_of_the_run(axis):
     x = sample((2, 3))
@@ -188,6 +190,7 @@ def test_shapes_of_the_run():
 # --- indices and distinct parts
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["raise", "clip", "wrap"])
 def test_modes_of_take(mode):
     x, at = sample((3, 4)), np.array([[0, -1], [2, 1]] if mode == "raise" else [[0, -9, 7], [-1, 3, 11]])
@@ -287,6 +290,7 @@ def test_linspace(endpoint):
     assert np.isnan(T.linspace(0, 1, 1, retstep=True)[1].eval())
 
 
+@pytest.mark.long
 def test_linspace_of_a_number_of_the_run():
     n, a, b = T.lscalar("n"), T.vector("a"), T.vector("b")
     first, last = sample(3), sample(3, seed=6)

@@ -31,7 +31,7 @@ def combined(x, y, key, name):
     return result
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "uint64", "bool", "complex64"])
 def test_values_are_those_of_ufunc_at(dtype):
     rng = np.random.default_rng(3)
@@ -63,6 +63,7 @@ def test_divide_and_power_take_the_product_of_the_values():
     assert ag.function([], T.constant([7, 8]).at[0].divide(2))().tolist() == [3.5, 8.0]
 
 
+@pytest.mark.long
 def test_derivatives_agree_with_differences():
     x, y = T.dvector("x"), T.dmatrix("y")
     names = ["subtract", "multiply", "max", "min", "divide", "power"]

@@ -54,6 +54,7 @@ def test_lengths_0_and_1(shape, key):
     assert_like_numpy(lambda v: v[key], lambda v: v[key], sample(shape))
 
 
+@pytest.mark.long
 def test_every_slice_of_a_short_vector():
     values = [None, -4, -3, -1, 0, 1, 2, 3, 4]
     for n in range(4):
@@ -217,6 +218,7 @@ WRONG_MASKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("shape", "key"), WRONG_MASKS)
 def test_constant_masks_of_the_wrong_length_raise(shape, key):
     x = T.tensor("x", shape=(None,) * len(shape))
@@ -411,7 +413,7 @@ def test_take_along_axis(axis):
 # --- derivatives
 
 
-@pytest.mark.few(26)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("static", [True, False])
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_derivatives(key, static):

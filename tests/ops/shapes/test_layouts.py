@@ -140,6 +140,7 @@ def test_every_other_column_of_several_operands(dtype):
         np.testing.assert_array_equal(f(given), sum(parts[1:], parts[0]), strict=True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128"])
 def test_copies_of_permuted_arrays(dtype):
     """Two long axes that change places are transposed by squares of 2 to 16 elements, with remainders."""

@@ -78,6 +78,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.long
 def test_values_are_numpys():
     inputs = [v.variable for v in (X, W, B, Q, K, P, LABELS, MIXED)]
     outputs = [getattr(found, "variable", found) for found, _, _ in VALUES]

@@ -94,7 +94,7 @@ def bound(f, value):
     return outcome(binding)
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("downcast", [None, True, False])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_every_way_takes_and_refuses_alike(downcast):

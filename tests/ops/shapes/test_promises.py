@@ -17,6 +17,7 @@ UNREAD = [PROMISER.shape[0], T.ones_like(PROMISER).sum(), T.zeros(PROMISER.shape
 """Expressions of which only the length counts."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("outputs", [READ, UNREAD, [*READ, *UNREAD]], ids=["read", "unread", "both"])
 def test_givens(mode, outputs):

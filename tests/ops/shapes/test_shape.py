@@ -222,6 +222,7 @@ def test_a_joint_length_is_computed_at_run_time():
         assert T.dim_to_tensor(dim).eval({x: np.ones(n), y: np.ones(m)}) == joint
 
 
+@pytest.mark.long
 def test_deep_lengths_cost_little():
     n = T.lscalar("n")
     for _ in range(20_000):

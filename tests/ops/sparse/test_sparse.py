@@ -115,6 +115,7 @@ def test_values_are_scipys(dtype, format, other):
             np.testing.assert_allclose(dense(got), wanted, rtol=1e-5 if dtype == "float32" else 1e-12, err_msg=name)
 
 
+@pytest.mark.long
 def test_gradients_have_the_pattern_of_sparse_operands_and_are_those_of_dense_ones():
     a, b, rng = drawn(3), drawn(4, format="csc"), np.random.default_rng(5)
     w = rng.standard_normal((5, 3))
@@ -138,6 +139,7 @@ def test_gradients_have_the_pattern_of_sparse_operands_and_are_those_of_dense_on
         np.testing.assert_allclose(dense(found), expected * (dense(like) != 0), atol=1e-12)
 
 
+@pytest.mark.long
 def test_jit_grad_vmap_and_shared_take_sparse_values():
     a, x = drawn(6), np.arange(5.0)
     f = ag.jit(lambda A, x: {"y": A @ x, "A": A * 2})
@@ -167,6 +169,7 @@ def test_jit_grad_vmap_and_shared_take_sparse_values():
     np.testing.assert_allclose(dense(again(a)), 3 * dense(a))
 
 
+@pytest.mark.long
 def test_constants_conversions_stacks_and_theanos_names():
     a, b = drawn(10), drawn(11, format="coo")
     w = np.random.default_rng(12).standard_normal((5, 3))

@@ -47,6 +47,7 @@ def dense_of(value):
     return value.toarray() if sp.issparse(value) else value
 
 
+@pytest.mark.long
 def test_blocks_and_functions_of_matrices():
     given = drawn(0, (4, 3), "csr"), drawn(1, (2, 3), "coo"), drawn(2, (4, 3), "csr"), drawn(3, (3, 3), "csc")
     A, B, C, Q, v = S.csr_array("A"), S.coo_array("B"), S.csr_matrix("C"), S.csc_array("Q"), T.vector("v")
@@ -104,6 +105,7 @@ def test_parts_as_scipy_takes_them():
         np.testing.assert_array_equal(dense(found[name]), dense(expected), err_msg=name)
 
 
+@pytest.mark.long
 def test_gradients_are_those_of_dense_matrices():
     a, b = drawn(5, (3, 4), "csr"), drawn(6, (2, 4), "coo")
     A, B = S.csr_array("A"), S.coo_array("B")
@@ -143,6 +145,7 @@ def test_errors(build, kind, message):
         build()
 
 
+@pytest.mark.long
 def test_lengths_that_do_not_fit_are_refused_by_a_call():
     a, b = drawn(7, (4, 3), "csr"), drawn(8, (2, 3), "coo")
     for build, words in (

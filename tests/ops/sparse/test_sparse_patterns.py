@@ -178,7 +178,7 @@ def test_coordinates_out_of_bounds_raise():
             f([1.0, 2.0], np.int32(rows), np.int32(columns), [1.0, 5.0, 7.0])
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("formats", [("csr", "csr"), ("csc", "csr"), ("coo", "csc"), ("csc", "coo")])
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_derivatives_of_products_are_those_of_dense_ones(formats, dtype):
@@ -204,6 +204,7 @@ def test_derivatives_of_products_are_those_of_dense_ones(formats, dtype):
         np.testing.assert_allclose(value, whole[coo.row, coo.col], rtol=1e-12)
 
 
+@pytest.mark.long
 def test_vmap_of_a_product_is_a_loop():
     sp = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(5)

@@ -42,6 +42,7 @@ def compiled():
     return dict(zip(VALUES, f(*values)))
 
 
+@pytest.mark.long
 def test_headers_are_what_the_functions_say():
     for name in MODULES:
         text = (translated.FOLDER / f"special_{name}.h").read_text()
@@ -86,6 +87,7 @@ ORDERS = {
 """Operands by which there is a derivative, where it is not all of them."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("forward", [False, True], ids=["reverse", "forward"])
 def test_derivatives_are_those_of_differences(forward):
     wrong = {}
@@ -309,6 +311,7 @@ NEGATIVE = {
 """Order, argument, value (mpmath, 50 digits) of Bessel functions of negative orders, and derivatives by the order."""
 
 
+@pytest.mark.long
 def test_bessel_functions_of_negative_orders_and_derivatives_by_the_order():
     v, x = T.vectors("vx")
     f = ag.function([v, x], [getattr(S, name)(v, x) for name in NEGATIVE])
@@ -394,6 +397,7 @@ def test_functions_at_points_that_series_do_not_reach(name, mode):
     np.testing.assert_allclose(got, exact, 1e-14, 0.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["fast_run", "NUMPY"])
 def test_searches_among_numbers_beyond_all_whole_ones_end(mode):
     """From 2**53 on there is no number between two neighbours, and no probability moves a sum of them."""
@@ -427,6 +431,7 @@ LARGE = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_incomplete_beta_of_extreme_parameters_is_a_probability():
     a, b, x, expected = np.array(LARGE).T
     variables = T.dvector("a"), T.dvector("b"), T.dvector("x")
@@ -477,6 +482,7 @@ def test_log_expit_of_unsigned_integers():
     np.testing.assert_allclose(ag.function([x], T.special.log_expit(x))(np.uint8([3])), [-np.log1p(np.exp(-3))])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("branch", [0, -1, 1, 2, -3])
 def test_lambertw_of_complex_numbers(branch):
     scipys = pytest.importorskip("scipy.special")

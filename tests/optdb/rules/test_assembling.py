@@ -40,7 +40,7 @@ def assembled(*outputs, inputs):
     return [[n.op.name for n in node.op.graph.order] for node in graph.order if isinstance(node.op, Assembled)]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", WHOLE)
 def test_parts_are_computed_where_they_belong(name):
     inputs, y = WHOLE[name]

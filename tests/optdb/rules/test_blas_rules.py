@@ -131,6 +131,7 @@ def test_the_watcher_may_refuse():
     assert GEMM(graph, GraphEditor(lambda entry: False))[0] == graph
 
 
+@pytest.mark.long
 def test_a_long_sum_takes_linear_time():
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
@@ -301,6 +302,7 @@ def test_random_graphs_have_what_is_tested():
 # --- stacks of matrices
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("static", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize(
     "shapes",

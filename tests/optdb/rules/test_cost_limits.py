@@ -1,6 +1,7 @@
 """Upper bounds of compile time: long chains fall into groups of one text."""
 
 import numpy as np
+import pytest
 
 import arignote as ag
 from arignote import ops as T
@@ -20,6 +21,7 @@ def test_a_chain_of_2000_operations_has_few_kernels_and_little_text():
     np.testing.assert_allclose(f(values), want, rtol=1e-10)
 
 
+@pytest.mark.long
 def test_a_sum_of_many_vectors_of_unknown_lengths_is_compiled_at_once():
     for count in (40, 300):
         inputs = [T.vector(f"x{k}") for k in range(count)]
@@ -28,6 +30,7 @@ def test_a_sum_of_many_vectors_of_unknown_lengths_is_compiled_at_once():
         np.testing.assert_array_equal(f(*arrays), np.full(3, float(count)))
 
 
+@pytest.mark.long
 def test_a_chain_of_softmaxes_of_the_same_rows_has_one_kernel_of_a_few():
     x = T.matrix("x")
     z = x

@@ -199,6 +199,7 @@ def test_the_kernel_runs_on_blocks_in_the_memory_of_the_output(several, golden):
     golden("epilogue.c", text[start : text.index("    /* 1: outputs */", start)])
 
 
+@pytest.mark.long
 def test_work_in_place_goes_on_beside_a_product_with_an_epilogue():
     """Its further inputs are none of the factors whose lengths must agree."""
     w, v = (ag.shared(np.ones(shape)) for shape in ((4, 3), (3, 2)))

@@ -196,6 +196,7 @@ def chain(length):
     return x
 
 
+@pytest.mark.long
 def test_a_long_chain_falls_into_equal_groups_in_linear_time():
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
@@ -372,6 +373,7 @@ def test_flatten_leaves_a_sum_that_is_read_twice_and_one_that_is_rounded():
     assert optimized([half, U], [rounded], by=FLATTEN) == FunctionGraph([half, U], [rounded])
 
 
+@pytest.mark.long
 def test_flatten_is_linear_and_bounded():
     x = A
     for _ in range(20_000):

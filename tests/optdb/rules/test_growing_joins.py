@@ -61,6 +61,7 @@ def test_a_dense_block_of_convolutions():
     assert np.array_equal(f(value), f(value))
 
 
+@pytest.mark.long
 def test_what_is_read_later_or_handed_out_stays_a_join():
     x = T.matrix("x", shape=(None, 4))
     joined = []

@@ -303,6 +303,7 @@ def test_the_analysis_is_a_value():
     assert [node.op.name for node in found.order] == ["dot", "dimshuffle", "sum", "inplace", "sin"]
 
 
+@pytest.mark.long
 def test_a_long_chain_in_linear_time():
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
@@ -443,6 +444,7 @@ def test_after_an_error_every_input_is_as_it_was(random):
             np.testing.assert_array_equal(before, array)
 
 
+@pytest.mark.long
 def test_random_graphs_have_what_is_tested():
     found = Counter()
     for seed in range(200):

@@ -33,7 +33,7 @@ def is_interleaved(f):
     return "_column1" in f.c_source()
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("width", [2, 3, 4, 5, 8])
 def test_columns_have_the_bits_of_separate_loops(dtype, width):

@@ -71,6 +71,7 @@ def test_the_derivative_of_rolls_are_rolls():
         np.testing.assert_allclose(f(u), 2 * rolled(np, rolled(np, u)), atol=1e-12)
 
 
+@pytest.mark.long
 def test_stencils_of_padded_arrays():
     graph = optimized([U], five_points(T.pad(U, 1, mode="edge")))
     assert Join not in ops(graph)
@@ -85,6 +86,7 @@ def test_stencils_of_padded_arrays():
             np.testing.assert_allclose(np.sum(slope * du), 2 * np.sum(of_u * of_du), atol=1e-9)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "int16", "bool"])
 def test_pads_of_three_axes(dtype):
     """Borders wider than the array; axes without a border; widths on one side only."""

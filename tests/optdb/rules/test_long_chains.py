@@ -189,6 +189,7 @@ def test_chains_of_joins_and_paddings_and_their_gradients(name):
     without_recursion(lambda: value_and_gradient((AS_LONG | OTHERS)[name], 60))
 
 
+@pytest.mark.long
 def test_a_hundred_concatenations_with_their_gradient():
     value_and_gradient(AS_LONG["rolled"], 100, ag.Mode())
 

@@ -31,6 +31,7 @@ def _programs():
     return [set_elements, add_to_elements, one_array_twice, in_a_loop]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("program", _programs(), ids=lambda f: f.__name__)
 def test_values_are_those_of_numpy(program):
     compiled = ag.jit(program)

@@ -133,7 +133,7 @@ def test_a_layer_norm_of_float32_is_one_node():
         f(np.ones((500, 300), "float32"), np.ones(7, "float32"), np.ones(300, "float32"))
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("rows, columns", [(500, 300), (3, 100_000), (700, 1), (1, 1), (0, 5), (4, 0), (2000, 7)])
 def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
@@ -195,7 +195,7 @@ def test_the_gradient_of_a_pipeline_is_that_of_its_stages():
 # --- values
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", STENCILS)
 def test_stencils_have_the_bits_of_separate_kernels(name):
     x, y = STENCILS[name]
@@ -223,6 +223,7 @@ def test_nothing_and_little(shape):
         np.testing.assert_array_equal(f(x), unfused(x))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", GATHERS)
 @pytest.mark.parametrize("rows", [0, 1, 7, 1000, 100_003])
 def test_gathers_mean_what_they_do_in_numpy(name, rows):

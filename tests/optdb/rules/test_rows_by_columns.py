@@ -47,6 +47,7 @@ def test_no_value_of_short_rows_is_left(name):
     assert not [n for n in computed if n.out.ndim == x.ndim + (name != "blended") and n.out.type.shape[-1] in (2, 3, 4)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", DIVIDED)
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_values_are_those_of_numpy(name, n):
@@ -56,6 +57,7 @@ def test_values_are_those_of_numpy(name, n):
     np.testing.assert_allclose(ag.function([x], f(x))(value), expected, rtol=1e-13)
 
 
+@pytest.mark.long
 def test_gradients_by_columns():
     energy = T.sum(forces(P) ** 2)
     value = np.random.default_rng(0).random((6, 3))

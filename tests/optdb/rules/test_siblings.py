@@ -85,6 +85,7 @@ def test_circles_of_groups_never_arise():
         np.testing.assert_allclose(mine, other)
 
 
+@pytest.mark.long
 def test_siblings_are_found_in_linear_time():
     def seconds(count):
         xs = T.dot(X, X)

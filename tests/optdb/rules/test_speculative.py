@@ -75,6 +75,7 @@ def test_large_vectors_beside_short_ones_are_right_on_threads(threads):
         assert_all_close(f(*values), adam(*values))
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("first", [(1, 1), (1, 5), (4, 1), (4, 5), (0, 5), (1, 0)])
 @pytest.mark.parametrize("second", [(1, 1), (1, 5), (4, 1), (4, 5), (0, 1), (1, 0)])
 def test_matrices(first, second):

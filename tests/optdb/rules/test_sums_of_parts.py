@@ -39,6 +39,7 @@ def compiled(f, rank, dtype="float64", mode=None):
     return ag.function([x], ag.grad(f(x), x), **options)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("f, rank", CASES)
 def test_of_all_lengths(f, rank, dtype):

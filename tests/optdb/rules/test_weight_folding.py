@@ -40,6 +40,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_nothing_is_scaled_in_a_call(name):
     x = T.tensor("x", "float32", (None, 3, None, 8))
