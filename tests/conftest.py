@@ -6,7 +6,7 @@
 - `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
   decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
 - A campaign draws a few examples or cases, and all of them among the long tests; see `draws.py`.
-- `--share=2/3` takes the second third of the cases of each long test that has many.
+- `--share=2/3` takes the second third of the long tests.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
 - One compiler takes a long C file as a whole, except for long tests and those of `in_halves`: other tests keep the
   processors busy that a second one would need, and two take a seventh more time together.
@@ -83,7 +83,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--order", default="file", help="order of the tests: 'file' (the default), 'reversed', 'random', or a seed"
     )
-    parser.addoption("--share", default="1/1", help="of long tests with many cases the K-th of N parts, as in 2/3")
+    parser.addoption("--share", default="1/1", help="the K-th of N parts of the long tests, as in 2/3")
     parser.addoption("--blame", action="store_true", help="look after each test for what it changes of the product")
 
 

@@ -2,7 +2,7 @@
 
 A test of hypothesis that asks for more than `FEW` examples is two items: itself, which draws that many, and one of the
 long tests, called `..._with_all_examples`, which draws what the test asks for.  A test marked `few(n)` runs n of its
-cases; the others are long tests.  Long tests of many cases can be run in shares.  Ordinary tests draw no constants that
+cases; the others are long tests.  Long tests can be run in shares.  Ordinary tests draw no constants that
 stand in modules of the product: to read a thousand modules takes each process 7 s, for four examples of a test.
 """
 
@@ -78,13 +78,13 @@ def leave_few(items: Iterable[pytest.Item]) -> None:
 
 
 MANY = 10
-"""Cases of one long test from which on `--share` takes a part of them."""
+"""Cases of one long test from which on shares divide it; one of fewer cases is in one share whole."""
 
 
 def share_of_cases(items: Iterable[pytest.Item], share: str) -> list[pytest.Item]:
-    """Return the items without those of other shares; `share` is "K/N", the K-th of N parts, from 1 on.
+    """Return the items without the long tests of other shares; `share` is "K/N", the K-th of N parts, from 1 on.
 
-    Long tests of at least `MANY` cases are divided by the names of their cases; other tests are in each share.
+    Long tests are divided by their names, those of many cases by the names of these.  Ordinary tests are in each share.
     """
     part, parts = (int(number) for number in share.split("/"))
     if not 1 <= part <= parts:
@@ -94,8 +94,8 @@ def share_of_cases(items: Iterable[pytest.Item], share: str) -> list[pytest.Item
     counts = Counter(tests)
 
     def is_here(item: pytest.Item, test: str) -> bool:
-        divided = counts[test] >= MANY and any(item.iter_markers("long"))
-        return not divided or zlib.crc32(item.nodeid.encode()) % parts == part - 1
+        name = item.nodeid if counts[test] >= MANY else test
+        return not any(item.iter_markers("long")) or zlib.crc32(name.encode()) % parts == part - 1
 
     return [item for item, test in zip(items, tests, strict=True) if is_here(item, test)]
 

@@ -194,19 +194,21 @@ def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(t
     assert code == 1 and "25 passed, 1 error" in message and message.partition("--order=")[2].split()[0].isdigit()
 
 
-def test_shares_divide_the_cases_of_long_tests():
-    """Each case of a long test with many is in one share; other tests are in all."""
+def test_shares_divide_the_long_tests():
+    """Each long test is in one share, one of many cases case by case; ordinary tests are in all."""
 
     def item(name, *markers):
         return SimpleNamespace(nodeid=name, iter_markers=lambda name: (m for m in markers if m == name))
 
     many = [item(f"test_a.py::test_many[{k}]", "long") for k in range(20)]
-    rest = [item(f"test_a.py::test_few[{k}]", "long") for k in range(3)]
-    rest += [item(f"test_a.py::test_ordinary[{k}]") for k in range(20)] + [item("test_a.py::test_alone", "long")]
-    shares = [share_of_cases([*many, *rest], f"{k}/3") for k in (1, 2, 3)]
-    assert all(share[-len(rest) :] == rest for share in shares)
-    divided = [one.nodeid for share in shares for one in share[: -len(rest)]]
-    assert sorted(divided) == sorted(one.nodeid for one in many) and all(len(s) > len(rest) for s in shares)
+    few = [item(f"test_a.py::test_few_{n}[{k}]", "long") for n in range(9) for k in range(3)]
+    ordinary = [item(f"test_a.py::test_ordinary[{k}]") for k in range(20)]
+    shares = [share_of_cases([*many, *few, *ordinary], f"{k}/3") for k in (1, 2, 3)]
+    assert all(share[-20:] == ordinary for share in shares)
+    divided = [one.nodeid for share in shares for one in share[:-20]]
+    assert sorted(divided) == sorted(one.nodeid for one in (*many, *few))
+    assert all(any(one in many for one in share) for share in shares)
+    assert all(sum(one in few for one in share) % 3 == 0 for share in shares)
     assert share_of_cases(many, "1/1") == many
     with pytest.raises(pytest.UsageError, match="expected K/N with K from 1 to N"):
         share_of_cases(many, "4/3")
