@@ -10,8 +10,9 @@ from ..graph import Constant, Variable, rebuild, toposort
 from ..graph.provenance import marking
 from ..ops.control.cond import chosen
 from ..ops.core.checks import by_position, describe, shown
-from ..ops.core.promotion import result_type, weak_type
+from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
+from ..ops.core.traced import weak_kind
 from ..ops.core.tracing import comparing
 from ..tree import flat, in_form, places, unflat
 
@@ -94,7 +95,7 @@ def _alike(path: str, a: Any, b: Any) -> tuple[Any, Any]:
         except (TypeError, ValueError):
             expected = f"expected a variable or numbers{by_position(v)}"
             raise TypeError(f"cond: {path} of {branch} is {shown(v)}; {expected}") from None
-    kinds = [weak_type(v) or as_tensor(v).dtype for v in (a, b)]
+    kinds = [weak_kind(v) or as_tensor(v).dtype for v in (a, b)]
     dtype = result_type(kinds)
     found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]
     if found[0].ndim != found[1].ndim:

@@ -23,10 +23,10 @@ from ...graph import DTYPES, Apply, Dim, Kind, Lacks, NoGradient, TensorType, Va
 from ...graph.provenance import here
 from ...graph.types import dtype_name
 from ...record import record
-from ..core import promotion
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
+from ..core.traced import weak_kind
 from ..elementwise.c_forms import NOT_LOADED
 from ..elementwise.code_digest import code_digest
 from ..elementwise.records import ELEMENTWISE, array_definition, define_array
@@ -111,7 +111,7 @@ class ArrayDefinition:
     def _converted(self, inputs: Sequence[Any]) -> list[Variable]:
         """Return the operands in the first dtypes that hold them.  Raises TypeError if there are none."""
         given = [as_tensor(i) for i in inputs]
-        kinds = [promotion.weak_type(i) or v.dtype for i, v in zip(inputs, given, strict=True)]
+        kinds = [weak_kind(i) or v.dtype for i, v in zip(inputs, given, strict=True)]
         for loop in self.loops:
             if all(map(_holds, loop, kinds)):
                 return [v if v.dtype == d else T.cast(v, d) for v, d in zip(given, loop, strict=True)]

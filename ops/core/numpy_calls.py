@@ -12,8 +12,10 @@ import numpy as np
 from ...graph import Variable
 from ..shapes.array_members import sharing
 from ..shapes.stored import base_of, copied, fitted, now, store, whole
+from .checks import shown
 from .namespace import T
-from .traced import array_of, is_of_call, line, truth_value
+from .numpy_arguments import with_options_by_name
+from .traced import array_of, class_of, is_of_call, line, number_of, truth_value
 from .tracing import current
 
 _FOLDS = {
@@ -43,7 +45,7 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
         )
     function: Any = getattr(T, name, None) or getattr(T.special, name, None)  # SciPy's are ufuncs too
     if method == "__call__" and not options and function is not None:
-        return not_shared(function(*inputs), inputs)
+        return scalar_of_numpy(not_shared(function(*inputs), inputs))
     if method == "outer" and not options and len(inputs) == 2 and function is not None:
         a, b = map(T.as_tensor, inputs)
         return function(T.reshape(a, (*T.lengths_of(a), *[1] * b.ndim)), b)
@@ -174,6 +176,14 @@ def not_shared(found: Any, operands: Sequence[Any]) -> Any:
     return copied(found) if any(isinstance(o, Variable) and base_of(o) is base for o in operands) else found
 
 
+def scalar_of_numpy(found: Any) -> Any:
+    """Return a result without axes as a scalar of NumPy, where it is an argument: a Python number, or an array."""
+    if not isinstance(found, Variable) or found.ndim or not is_of_call():
+        return found
+    is_scalar = number_of(found) is None and class_of(found) is not np.ndarray
+    return found if is_scalar else T.ELEMENTWISE["identity"](found)
+
+
 def _named(ufunc: np.ufunc) -> str:
     """The name of a ufunc with the module that has it: NumPy, or SciPy where it is loaded."""
     name = ufunc.__name__
@@ -189,6 +199,9 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     Raises TypeError for a function that we do not have, and for one that writes into an array.
     """
     name = f"{function.__module__}.{function.__name__}"
+    namespace = _namespaces().get(function.__module__)
+    ours = getattr(namespace, function.__name__, None)
+    args, options = with_options_by_name(function, ours, args, options)
     writes = function is np.nan_to_num and not (*args[1:2], options.get("copy", True))[0]
     if writes or function.__name__ in _WRITERS:
         if is_of_call():
@@ -201,20 +214,13 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         )
     out = options.get("out")
     if out is not None and is_of_call():
-        target = out[0] if isinstance(out, tuple) else out
-        if not isinstance(target, Variable):
-            raise TypeError(f"{name}: out= is an array made outside of the traced function; pass it as an argument"
-                            f"{line()}")  # fmt: skip
-        found = call_function(x, function, args, {k: v for k, v in options.items() if k != "out"})
-        whole(target, found, f"{name}(out=)")
-        return target
+        rest = {k: v for k, v in options.items() if k != "out"}
+        return _stored(name, out[0] if isinstance(out, tuple) else out, call_function(x, function, args, rest))
     if is_of_call() and function in _OF_SHAPES:
         return _OF_SHAPES[function](*args, **options)
     if is_of_call() and function.__name__ in _MEMBERS and isinstance(args[0] if args else None, Variable):
         member = getattr(args[0], function.__name__)
         return member(*args[1:], **options) if callable(member) else member
-    namespace = _namespaces().get(function.__module__)
-    ours = getattr(namespace, function.__name__, None)
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
     found = ours(*args, **options)
@@ -233,7 +239,28 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return truth_value(found)
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
     is_array = function.__name__ in _ARRAYS
-    return array_of(found, None if is_array else source) if is_array or is_view else found
+    return array_of(found, None if is_array else source) if is_array or is_view else scalar_of_numpy(found)
+
+
+def _stored(name: str, target: Any, found: Any) -> Any:
+    """Return an array given as `out=`, whose elements are now the result of a function.
+
+    Raises TypeError for what is no array of the trace, and for a dtype that cannot hold the result.
+    """
+    if not isinstance(target, Variable):
+        made = isinstance(target, np.ndarray)
+        what = "an array made outside of the traced function; pass it as an argument" if made else "no array"
+        raise TypeError(f"{name}: out= is {what if made else f'{what}: {shown(target)}'}{line()}")
+    if name in _SAFELY_STORED and not np.can_cast(found.type.numpy, target.type.numpy, "same_kind"):
+        raise TypeError(f"{name}: the result is of {found.dtype}, which out= of {target.dtype} cannot hold{line()}")
+    whole(target, found, f"{name}(out=)")
+    return target
+
+
+_SAFELY_STORED = frozenset(f"numpy.{name}" for name in (
+    "around", "choose", "clip", "compress", "concat", "concatenate", "dot", "fix", "round", "stack", "take",
+))  # fmt: skip
+"""Functions whose results are not cast to another kind; reductions are."""
 
 
 @cache
@@ -268,9 +295,9 @@ _VIEWS = frozenset((
 
 
 _ARRAYS = frozenset((
-    "apply_along_axis", "asarray", "asanyarray", "asfortranarray", "broadcast_to", "copy", "empty_like", "full_like",
-    "i0", "isin", "ones_like", "piecewise", "real_if_close", "require", "roll", "select", "tensordot", "where",
-    "zeros_like",
+    "apply_along_axis", "asarray", "asanyarray", "asfortranarray", "block", "broadcast_to", "copy", "cov", "empty_like",
+    "full_like", "i0", "isin", "ones_like", "piecewise", "real_if_close", "require", "roll", "select", "tensordot",
+    "where", "zeros_like",
 ))  # fmt: skip
 """Functions whose results are arrays even without axes; most others give scalars."""
 

@@ -27,8 +27,7 @@ from ..core.namespace import T
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
-from ..core.traced import in_dtype, is_symbolic, number_of
-from ..core.tracing import current
+from ..core.traced import in_dtype, is_symbolic, weak_kind
 from ..writing import code
 from ..writing.latex import Formula, Written, called
 from . import costs
@@ -308,7 +307,7 @@ def operands(op: ElementwiseRecord, inputs: Sequence[Any]) -> tuple[Variable, ..
     Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
     NumPy does), and TypeError for what no array can be made of.
     """
-    weak = [_weak_type(i) for i in inputs]
+    weak = [weak_kind(i) for i in inputs]
     made = [i if w else _as_operand(op, i) for i, w in zip(inputs, weak, strict=True)]
     if None not in weak:
         return tuple([as_tensor(i) for i in made])
@@ -320,14 +319,6 @@ def operands(op: ElementwiseRecord, inputs: Sequence[Any]) -> tuple[Variable, ..
     except TypeError as error:
         raise _refused(op, made, error) from None
     return tuple([_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True)])
-
-
-def _weak_type(value: Any) -> type | None:
-    """The type of a Python number, or of one that a variable stands for; None for others."""
-    if isinstance(value, Variable):
-        number = None if current() is None else number_of(value)
-        return None if number is None else number.kind
-    return promotion.weak_type(value)
 
 
 def _as_operand(op: ElementwiseRecord, value: Any) -> Variable:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import math
 from typing import Any
+
+import numpy as np
 
 from ...graph import Constant, Variable
 from ..core.checks import describe, unpacked
@@ -11,6 +15,7 @@ from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
+from ..core.traced import int_length, weak_kind
 from ..core.typing import Axis, LengthLike, TensorLike
 from ..elementwise.records import cast
 from ..shapes.conditions import at_least, checked
@@ -189,11 +194,12 @@ def _coordinates(sample: Any) -> list[Any]:
     points: Any = as_tensor(sample)
     if points.ndim == 1:
         return [points]
-    if points.ndim != 2 or points.type.shape[1] is None:
+    columns = int_length(points, 1) if points.ndim == 2 else None
+    if columns is None:
         raise ValueError(
             f"histogramdd takes a matrix whose number of columns is known, or a list of vectors, got {describe(points)}"
         )
-    return [points[:, k] for k, _ in enumerate([None] * points.type.shape[1])]
+    return [points[:, k] for k in builtins.range(columns)]
 
 
 def _edges(x: Any, bins: Any, ends: Any) -> Any:
@@ -227,11 +233,21 @@ def _ends(what: str, x: Any, given: Any) -> tuple[TensorVariable, TensorVariable
         ok, text = T.le(low, high), f"{what}: the ends in range must ascend, got {{0}} and {{1}}"
         low = checked(low, ok, text, low, high)
     else:
-        low, high = T.min(x), T.max(x)
+        x = cast(x, "uint8") if x.dtype == "bool" else x
+        low, high = T.min(x, initial=_end(x, "max")), T.max(x, initial=_end(x, "min"))
+        empty = T.eq(T.size(x), 0)
+        low, high = T.switch(empty, 0, low), T.switch(empty, 1, high)
     if low.type.kind not in "fc" and high.type.kind not in "fc":
         return low, high
     finite = T.and_(T.isfinite(low), T.isfinite(high))
     return checked(low, finite, f"{what}: the ends of the bins must be finite, got {{0}} and {{1}}", low, high), high
+
+
+def _end(x: Any, which: str) -> Any:
+    """The largest or the smallest number of the dtype of x, from which extrema of no elements start."""
+    kind = x.type.kind
+    infinity = math.inf if which == "max" else -math.inf
+    return infinity if kind in "fc" else getattr(np.iinfo(x.type.numpy), which)
 
 
 def _between(x: Any, edges: Any, weights: Any) -> TensorVariable:
@@ -253,7 +269,7 @@ def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[TensorVa
     if bins < 1:
         raise ValueError(f"histogram: bins must be positive, got {bins}")
     low, high = _ends("histogram", x, ends)
-    weak = ends is not None and all(isinstance(v, (int, float)) for v in ends)
+    weak = ends is not None and all(weak_kind(v) is not None for v in ends)
     dtype = result_type([x.dtype, *([float] if weak else [low.dtype, high.dtype])])
     dtype = dtype if dtype.startswith("float") else "float64"
     low, high = (v if v.type.kind == "f" else cast(v, "float64") for v in in_joint_dtype((low, high)))

@@ -12,6 +12,7 @@ from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
+from ..core.traced import weak_kind
 from ..core.typing import Axis, TensorLike
 from ..elementwise.records import cast
 from ..shapes.conditions import between
@@ -141,7 +142,7 @@ def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int)
     require_keepdims(keepdims, what)
     if method not in _METHODS:
         raise ValueError(f"{what}: method must be one of {', '.join(_METHODS)}, got {method!r}")
-    weak = isinstance(q, (int, float))
+    weak = weak_kind(q) is not None
     share = as_tensor(q)
     if x.type.kind not in "iuf" or share.type.kind == "c":
         raise TypeError(f"{what} takes real numbers, got {describe(x)} and {describe(share)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
@@ -11,6 +12,7 @@ from ..core.checks import describe, normalize_axes, normalize_axis, require_rank
 from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
+from ..core.traced import int_length
 from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
 from .conditions import between, checked
 from .creation import arange
@@ -123,7 +125,7 @@ def unstack(x: TensorLike, *, axis: int = 0) -> tuple[TensorVariable, ...]:
     """The parts of `x` along `axis`, without that axis.  Raises ValueError where its length is not known yet."""
     x = as_tensor(x)
     place = normalize_axis(axis, x.ndim, "unstack")
-    count = x.type.shape[place]
+    count = int_length(x, place)
     if count is None:
         raise ValueError(f"unstack: the length of axis {axis} of {describe(x)} is not known when the graph is built")
     return tuple(x[(slice(None),) * place + (k,)] for k in range(count))
@@ -146,9 +148,10 @@ def rot90(x: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> TensorVa
     """`x` rotated `k` times by 90 degrees, from the first of `axes` towards the second."""
     x = as_tensor(x)
     a, b = normalize_axes(axes, x.ndim, "rot90")
-    if k % 2 == 0:
-        return x if k % 4 == 0 else flip(x, (a, b))
-    return swapaxes(flip(x, b), a, b) if k % 4 == 1 else flip(swapaxes(x, a, b), b)
+    turns = operator.index(k) % 4
+    if turns % 2 == 0:
+        return x if turns == 0 else flip(x, (a, b))
+    return swapaxes(flip(x, b), a, b) if turns == 1 else flip(swapaxes(x, a, b), b)
 
 
 def matrix_transpose(x: TensorLike) -> TensorVariable:

@@ -88,11 +88,6 @@ class ArrayMembers:
         found = super().copy()  # type: ignore[misc]
         return in_c_order(found) if self.ndim and order == "C" else found
 
-    def clip(self: Any, *limits: Any, **named: Any) -> Any:
-        """A new array of the elements between two limits; see `T.clip`."""
-        found = T.clip(self, *limits, **named)
-        return copied(found) if found.ndim and base_of(found) is base_of(self) else found
-
     def conj(self: Any) -> Any:
         """The complex conjugates: of a real array the array itself."""
         return self if self.type.kind != "c" else T.conj(self)
@@ -116,17 +111,19 @@ class ArrayMembers:
         found = T.cast(self, name)
         return sharing(self, found, f"its elements are viewed as {name} as well")
 
-    def argpartition(self: Any, kth: Any, axis: int | None = -1) -> Any:
-        """Indices that would partition the array; see `T.argpartition`."""
-        return T.argpartition(self, kth, axis)
-
-    def choose(self: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
-        """For each index the element of that array; see `T.choose`."""
-        return T.choose(self, choices, mode=mode)
-
-    def partition(self: Any, kth: Any, axis: int = -1) -> None:
+    def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Partition the array in place."""
-        whole(self, T.partition(self, kth, axis), "x.partition()")
+        whole(self, T.partition(self, kth, axis, kind=kind, order=order), "x.partition()")
+
+    def sort(self: Any, axis: int = -1, kind: str | None = None, order: None = None, *, stable: Any = None) -> None:
+        """Sort the array in place."""
+        whole(self, T.sort(self, axis, kind, order=order, stable=stable), "x.sort()")
+
+    def flatten(self: Any, order: Any = "C", ndim: int = 1) -> Any:
+        """A new vector of the elements; with Theano's `ndim`, the last axes made one."""
+        if not isinstance(order, str):
+            order, ndim = "C", order
+        return copied(raveled(self, order)) if ndim == 1 else super().flatten(ndim)  # type: ignore[misc]
 
     def put(self: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         """Write values at flat indices."""

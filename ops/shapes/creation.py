@@ -15,8 +15,9 @@ from ..control.batching import lengthen
 from ..core.checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
-from ..core.promotion import result_type, weak_type
+from ..core.promotion import result_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.traced import weak_kind
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked
@@ -359,7 +360,7 @@ def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, Tenso
             raise type(error)(f"{what}: {name} must be a number or a tensor, got {shown(end)}") from None
         if ends[-1].type.kind == "b":
             ends[-1] = T.cast(ends[-1], "int64")
-    weak = [weak_type(given) or end.dtype for given, end in zip((start, stop), ends, strict=True)]
+    weak = [weak_kind(given) or end.dtype for given, end in zip((start, stop), ends, strict=True)]
     return (ends[0], ends[1]), weak
 
 

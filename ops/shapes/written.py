@@ -14,6 +14,7 @@ from ..core.checks import describe, normalize_axis, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor
+from ..core.traced import weak_kind
 from ..core.typing import TensorLike
 from .creation import arange
 from .lengths import lengths_of
@@ -28,7 +29,7 @@ def copyto(dst: TensorLike, src: TensorLike, casting: str = "same_kind", where: 
     Raises TypeError where `casting` does not let src become the dtype of dst.
     """
     x = as_tensor(dst)
-    weak = isinstance(src, (int, float, complex)) and not isinstance(src, bool)
+    weak = weak_kind(src) is not None
     value = as_tensor(src)
     if not weak and not T.can_cast(value, x.dtype, casting):
         raise TypeError(f"copyto: cannot cast {describe(value)} to {x.dtype} under casting={casting!r}")

@@ -17,6 +17,7 @@ from ...graph import DTYPES, Variable, dtype_name
 from ..core.checks import shown
 from ..core.namespace import T
 from ..core.tensor import TensorVariable
+from ..core.traced import weak_kind
 from ..core.typing import DTypeLike, TensorLike
 
 __all__ = [
@@ -279,6 +280,9 @@ def _read(x: Any) -> Any:
     """Return a Python number as it is, and else the dtype of a tensor, an array, or what names a dtype."""
     if isinstance(x, _NUMBERS) and not isinstance(x, np.generic):
         return x
+    kind = weak_kind(x)
+    if kind is not None:
+        return kind()
     return np.dtype(dtype_name(x.dtype if _has_dtype(x) else x))
 
 
