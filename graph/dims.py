@@ -92,7 +92,7 @@ def extent(variable: Variable, axis: int) -> Dim:
 
 def value(variable: Variable, natural: bool = False) -> Dim:
     """The value of an integer scalar variable; an int for a constant.  `natural`: it is certainly not negative."""
-    data = getattr(variable, "data", None)
+    data = getattr(variable, "data", None) if variable.owner is None else None  # constants are leaves
     if data is not None:
         return int(data)
     symbol = _symbol("value", variable)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.provenance import asked_by_us
 from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
 from ..core.traced import line
@@ -41,7 +42,7 @@ class ArrayMembers:
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        raise NoAttribute(type(self), name, _absent(self, name))
+        raise NoAttribute(type(self), name, "" if asked_by_us() else _absent(self, name))
 
     @property
     def itemsize(self: Any) -> int:

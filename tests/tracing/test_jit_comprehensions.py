@@ -269,3 +269,31 @@ def test_names_in_alternatives_and_lines_in_the_last_case():
         ag.jit(of_either)(np.array(7), np.array(0))
     with pytest.raises(ValueError, match=r"return y \+ np\.ones\(4\)"):
         ag.jit(failing)(np.ones(3), np.array(1))
+
+
+def test_rows_of_rows_are_arrays_that_loops_fill():
+    def squared_distances(a, b):
+        return np.array([[np.sum((x - y) ** 2) for x in a] for y in b])
+
+    def table(n, m):
+        return np.array([[i * j + 0.5 for j in range(m)] for i in range(n)])
+
+    def others(a, b):
+        return (
+            np.mean([np.linalg.norm(x) for x in a]), np.vstack([x[1:] for x in a]), np.concatenate([x[:2] for x in a]),
+            np.array([x.sum() for x in a if x[0] > 0.5]), np.sum([[x[0] * y[0] for x in a] for y in b], axis=0),
+            np.array([[[x[0] + z for z in range(3)] for x in a] for y in b]),
+            np.array([(i, x[0]) for i, x in enumerate(a)]),
+        )  # fmt: skip
+
+    distances = ag.jit(squared_distances)
+    for m, n in ((40, 30), (3, 30), (40, 2), (1, 1), (200, 300)):
+        a, b = R.random((m, 4)), R.random((n, 4))
+        np.testing.assert_allclose(distances(a, b), squared_distances(a, b), rtol=1e-14)
+    a, b = R.random((40, 4)), R.random((30, 4))
+    for got, expected in zip(ag.jit(others)(a, b), others(a, b), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+    for n, m in ((50, 30), (3, 30), (50, 1)):
+        np.testing.assert_array_equal(ag.jit(table)(n, m), table(n, m))
+    gradient = ag.grad(ag.jit(lambda a, b: np.sum(squared_distances(a, b))))(a, b)
+    np.testing.assert_allclose(gradient, 2 * (len(b) * a - b.sum(0)), rtol=1e-12)

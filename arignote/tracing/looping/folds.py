@@ -4,7 +4,15 @@
                                          for v in x:
                                              if p(v): total = total + f(v)
 
-Python's own iteration gives the items where their number is known and small.
+Python's own iteration gives the items where their number is known and small.  A function of NumPy that takes a list
+comprehension gets an array that a loop fills:
+
+    np.array([[f(x, y) for x in a] for y in b])   -->   rows = np.empty((len(b), len(a)))
+                                                        for j, y in enumerate(b):
+                                                            row = np.empty(len(a))
+                                                            for i, x in enumerate(a):
+                                                                row[i] = f(x, y)
+                                                            rows[j] = row
 """
 
 from __future__ import annotations
@@ -16,11 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.core.tracing import current
+from ... import ops as T
+from ...ops.core.tensor import as_tensor
+from ...ops.core.traced import held
+from ...ops.core.tracing import Known, current
+from ...ops.shapes.stored import copied, set_item
 from ..branches import choice, if_, itself, not_, or_, truth
 from ..builtins.comparisons import compared
+from ..iterables import Steps, steps_of
 from ..raising import raise_if
-from ..saved import Saved
+from ..saved import Saved, is_value
 from ..undefined import Undefined
 from .loops import UnknownLength, add_to, for_
 from .unrolling import MOST, UNROLLED, nothing
@@ -47,6 +60,10 @@ class Fold:
     def each(self, iterable: Any, body: Callable[[Any], None]) -> None:
         """`for item in iterable: body(item)`."""
         for_(iterable, body, self.stop, self.names, self.get, self.put, self.seen)
+
+    def row(self, plain: Any, run: Any, whole: Callable[[], Any]) -> Any:
+        """An item that is a list comprehension: `whole` gives the list."""
+        return whole()
 
     def when(self, test: Any, then: Callable[[], None]) -> None:
         """`if test: then()`."""
@@ -83,6 +100,87 @@ class Items:
         return made
 
 
+class NotFilled(Exception):
+    """The items of a comprehension are no elements or rows of one array."""
+
+
+def array_of_items(call: Any, items: Items) -> Any:
+    """Return the items of a comprehension: a list if they are few, else an array that a loop fills.
+
+    Raises NotFilled for items that are not numbers or arrays of one shape, and for a comprehension with tests.
+    """
+    few = items.in_python(list, UNROLLED)
+    if few is not None:
+        return few[0]
+    fold = Filling(call)
+    items.run(fold)
+    return fold.base
+
+
+class _Numbered(Steps):
+    """The steps of a loop, with their numbers."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps: Steps = steps
+
+    def count(self) -> Any:
+        return self.steps.count()
+
+    def at(self, k: Any) -> Any:
+        return k, self.steps.at(k)
+
+
+class Filling(Fold):
+    """The loop over the items of a comprehension, which writes each into an array; see `Fold`."""
+
+    def __init__(self, call: Any) -> None:
+        super().__init__(self._take)
+        self.call: Any = call
+        self.base: Any = None
+        self.item: Any = None
+        self.place: Any = None
+
+    def _take(self, item: Any) -> None:
+        """Write an item; the first time, look at it."""
+        value = self.call(np.array, item) if isinstance(item, list) else item
+        if not is_value(value):
+            raise NotFilled
+        if self.base is None:
+            self.item = as_tensor(value)
+        else:
+            set_item(self.base, (self.place,), value)
+
+    def each(self, iterable: Any, body: Callable[[Any], None]) -> None:
+        """Fill the array in a loop.  Raises NotFilled inside another loop of the comprehension."""
+        trace: Any = current()
+        steps = steps_of(iterable, UNROLLED)
+        if steps is None or self.base is not None or self.place is not None:
+            raise NotFilled
+        saved = Saved(trace, (), ())
+        self.place = T.constant(0, "int64")
+        body(steps.at(self.place))
+        saved.restore(lambda _: None)
+        lengths = [trace.known_length(self.item, axis) for axis in range(self.item.ndim)]
+        if None in lengths:
+            raise NotFilled
+        known = [held(n) if isinstance(n, Known) else n for n in lengths]
+        self.base = copied(T.zeros((steps.variable(), *known), self.item.dtype))
+
+        def write(numbered: Any) -> None:
+            self.place, item = numbered
+            body(item)
+
+        for_(_Numbered(steps), write, None, (), tuple, lambda _: None, tuple)
+
+    def when(self, test: Any, then: Callable[[], None]) -> None:
+        """Refuse a test: the number of items would depend on values."""
+        raise NotFilled
+
+    def row(self, plain: Any, run: Any, whole: Callable[[], Any]) -> Any:
+        """An item that is a list comprehension, as an array."""
+        return array_of_items(self.call, Items(plain, run))
+
+
 def collected(plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None]) -> list[Any]:
     """A list comprehension of several loops."""
     return Items(plain, run).listed()
@@ -105,8 +203,19 @@ def consumed(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Call
 def consumed_list(call: Any, f: Any, plain: Callable[[int], Iterable[Any]], run: Callable[[Fold], None], *args: Any,
                   **options: Any) -> Any:  # fmt: skip
     """`f([...], *args, **options)`.  A function of NumPy gets an array that a loop fills, for any number of items."""
-    of_numpy = getattr(f, "__module__", None) == "numpy" or (isinstance(f, Hashable) and f in _FOLDS)
-    return call(f, Items(plain, run).listed(UNROLLED if of_numpy else MOST), *args, **options)
+    items = Items(plain, run)
+    of_numpy = getattr(f, "__module__", None) == "numpy"
+    if not of_numpy:
+        return call(f, items.listed(UNROLLED if isinstance(f, Hashable) and f in _FOLDS else MOST), *args, **options)
+    trace: Any = current()
+    saved = None if trace is None else Saved(trace, (), ())
+    try:
+        found = array_of_items(call, items)
+    except NotFilled:
+        if saved is not None:
+            saved.restore(lambda _: None)
+        found = items.listed(UNROLLED)
+    return call(f, found, *args, **options)
 
 
 def _sum(items: Items, start: Any = 0) -> Any:

@@ -126,16 +126,27 @@ class Expressions(ast.NodeTransformer):
 
     def _loops(self, node: ast.GeneratorExp | ast.ListComp) -> tuple[ast.expr, ast.expr]:
         """Return Python's generator, of loops of at most `_ag_most` steps, and the loops of a fold, as functions."""
-        plain: Any = self.generic_visit(copy.deepcopy(node))
-        for loop in plain.generators:
-            loop.iter.args.append(name_of("_ag_most"))
-        body: ast.expr = _of_fold("emit", self.visit(node.elt))
+        plain = self._plain(copy.deepcopy(node))
+        row = self._loops(copy.deepcopy(node.elt)) if _is_row(node.elt) else None  # type: ignore[arg-type]
+        item = self.visit(node.elt)
+        body: ast.expr = _of_fold("emit", item if row is None else _of_fold("row", *row, lambda_of(item)))
         for loop in reversed(node.generators):
             if loop.ifs:
                 test = self.visit(loop.ifs[0] if len(loop.ifs) == 1 else ast.BoolOp(ast.And(), loop.ifs))
                 body = _of_fold("when", test, lambda_of(body))
             body = _of_fold("each", self.visit(loop.iter), _of_item(loop.target, body))
         return lambda_of(ast.copy_location(plain, node), "_ag_most"), lambda_of(body, "_ag_fold")
+
+    def _plain(self, node: Any) -> ast.expr:
+        """Return Python's generator or list, of loops of at most `_ag_most` steps."""
+        row = self._plain(node.elt) if _is_row(node.elt) else None
+        if row is not None:
+            node.elt = ast.Constant(None)
+        self.generic_visit(node)
+        node.elt = node.elt if row is None else row
+        for loop in node.generators:
+            loop.iter.args.append(name_of("_ag_most"))
+        return node  # type: ignore[no-any-return]
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         self.generic_visit(node)
@@ -226,6 +237,13 @@ def _is_simple(node: ast.expr) -> bool:
     if not isinstance(node, (ast.GeneratorExp, ast.ListComp)) or any(loop.is_async for loop in node.generators):
         return False
     return not any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in nodes_of(node))
+
+
+def _is_row(node: ast.expr) -> bool:
+    """Whether an item of a comprehension is a list comprehension of one loop without a test."""
+    if not isinstance(node, ast.ListComp) or len(node.generators) > 1:
+        return False
+    return _is_simple(node) and not node.generators[0].ifs
 
 
 def _speaks(function: ast.expr) -> bool:
