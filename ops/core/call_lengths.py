@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ...record import lazy
 from .namespace import T
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Operation, Trace
+
+traced: Any = lazy.module("..traced", __name__)
 
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
                 "!=": operator.ne}  # fmt: skip
@@ -136,6 +139,8 @@ def _parts(value: Any) -> Any:
 
 def _joined(operation: Operation, name: str, a: Any, b: Any) -> Any:
     parts = _parts(a), _parts(b)
+    if complex in (type(a), type(b)):
+        return traced.operated(name, a, b)
     if None in parts:
         return NotImplemented
     length = a if type(a) is Length else b
@@ -148,7 +153,7 @@ def _joined(operation: Operation, name: str, a: Any, b: Any) -> Any:
 
 def _decided(symbol: str, length: Length, other: Any) -> Any:
     other = _python(other)
-    known = _parts(other)
+    known = other if type(other) is complex and symbol in ("==", "!=") else _parts(other)
     if known is None:
         return NotImplemented
     value, text = known if isinstance(known, Known) else (known, repr(known))
@@ -158,6 +163,6 @@ def _decided(symbol: str, length: Length, other: Any) -> Any:
 
 
 def _plain(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    if None in (_parts(a), _parts(b)):
+    if None in (_parts(a), _parts(b)) and complex not in (type(a), type(b)):
         return NotImplemented
     return function(*(v.exact() if type(v) is Length else v for v in (a, b)))
