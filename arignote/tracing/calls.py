@@ -11,7 +11,6 @@ import builtins
 import contextlib
 import heapq
 import linecache
-import math
 import operator
 import site
 import sys
@@ -33,7 +32,6 @@ from ..ops.core.traced import (
     array_of,
     is_symbolic,
     keep_class,
-    known_of,
     length_of,
     number_of,
     operated,
@@ -46,6 +44,7 @@ from ..record.frames import OWN
 from ..tree import has_variable
 from .branches import itself, truth
 from .builtins.constructors import CONSTRUCTORS
+from .builtins.of_math import OF_MATH
 from .builtins.ordering import extreme, in_order
 from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
@@ -482,24 +481,6 @@ def _items(what: str, values: Any) -> list[Any]:
                         f"np.argmax or np.argmin, and index by what they return{line()}") from None
 
 
-def _of_math(python: str, name: str) -> Any:
-    def function(*args: Any) -> Any:
-        trace: Any = current()
-        if name in _OF_FLOATS and all(n is not None and n.kind is int for n in map(number_of, args)):
-            return name == "isfinite"
-        given = [known_of(a) or (Known(a, repr(a)) if type(a) in (bool, int, float) else None) for a in args]
-        wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
-        found = T.log(wide[0]) / T.log(wide[1]) if name == "log" and len(wide) == 2 else getattr(T, name)(*wide)
-        keep_class(trace, found, float if found.type.kind == "f" else bool)
-        known = [k for k in given if k is not None]
-        if len(known) == len(args) and found.type.kind == "f":
-            value = getattr(math, python)(*(k.value for k in known))
-            trace.numbers[found] = Number(float, Known(value, f"math.{python}({', '.join(k.text for k in known)})"))
-        return found
-
-    return function
-
-
 # --- functions and types of NumPy
 
 
@@ -518,16 +499,6 @@ _FRESH_TYPES = frozenset((
     np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16,
     np.uint8, np.bool_, np.complex128, np.complex64,
 ))  # fmt: skip
-_MATH = {
-    "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1",
-    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "atan2": "arctan2", "hypot": "hypot", "fabs": "abs", "pow": "pow", "fmod": "fmod",
-    "copysign": "copysign", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "erf": "erf",
-    "degrees": "rad2deg", "radians": "deg2rad", "gamma": "gamma", "lgamma": "gammaln", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh", "cbrt": "cbrt", "exp2": "exp2",
-}  # fmt: skip
-_OF_FLOATS = ("isnan", "isinf", "isfinite")
-"""Functions of `math` whose results integers decide."""
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     len: _len, length_of: _len, list: _list, range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed,
     max: _extreme("max", "maximum"), min: _extreme("min", "minimum"), sum: _sum,
@@ -535,7 +506,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
     bool: _bool, sorted: _sorted, filter: _filter, np.vectorize: _vectorize,
     np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, **CONSTRUCTORS,
-    **{getattr(math, k): _of_math(k, v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
+    **OF_MATH,
 }  # fmt: skip
 for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name the function that the user called
     if isinstance(_ours, FunctionType) and _ours is not CONSTRUCTORS[np.asarray]:

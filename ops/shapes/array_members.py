@@ -11,7 +11,7 @@ import numpy as np
 from ...graph.provenance import asked_by_us
 from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
-from ..core.traced import line
+from ..core.traced import keep_class, line, number_of
 from ..core.tracing import Trace, current
 from .stored import base_of, copied, in_c_order, is_in_c_order, shadow, source_of, whole
 
@@ -73,12 +73,12 @@ class ArrayMembers:
     @property
     def real(self: Any) -> Any:
         """The real part: of a real array the array itself, of a complex one an array that can only be read."""
-        return self if self.type.kind != "c" else _part(self, T.real(self), "real")
+        return self if self.type.kind != "c" else _part(self, _of_number(self, T.real(self)), "real")
 
     @property
     def imag(self: Any) -> Any:
         """The imaginary part, which can only be read."""
-        return _part(self, T.imag(self), "imag")
+        return _part(self, _of_number(self, T.imag(self)), "imag")
 
     def ravel(self: Any, order: str | None = "C") -> Any:
         """The elements as a vector: the array's own where NumPy's is contiguous in this order, else copies."""
@@ -91,7 +91,7 @@ class ArrayMembers:
 
     def conj(self: Any) -> Any:
         """The complex conjugates: of a real array the array itself."""
-        return self if self.type.kind != "c" else T.conj(self)
+        return self if self.type.kind != "c" else _of_number(self, T.conj(self))
 
     conjugate = conj
 
@@ -178,6 +178,15 @@ def _layout(x: Any, what: str) -> np.ndarray:
     if found is None:
         raise TypeError(f"x.{what} of {x!r}: its layout depends on values; take np.ascontiguousarray(x), whose strides "
                         f"are those of its shape{line()}")  # fmt: skip
+    return found
+
+
+def _of_number(x: Any, found: Any) -> Any:
+    """Return a part of x: a Python number, if x is one."""
+    number = number_of(x)
+    if number is not None:
+        of_complex = complex if found.type.kind == "c" else float
+        keep_class(_trace(), found, of_complex if number.kind is complex else number.kind)
     return found
 
 

@@ -1,0 +1,70 @@
+"""Python's `math` and `cmath`, and parts of complex numbers, under `ag.jit`: Python numbers with Python's values."""
+
+import cmath
+import math
+
+import numpy as np
+import pytest
+
+import arignote as ag
+
+X = np.linspace(-2, 2, 5)
+
+
+def parts(values):
+    return [p for v in values for p in (parts(v) if isinstance(v, tuple) else [v])]
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: (math.dist(a, a[::-1]), math.dist((a[0], 1), (0, a[1])), math.fsum(a), math.fsum([a[0], 2])),
+    lambda a: (math.hypot(a[0], a[1]), math.hypot(a[0], a[1], a[3]), math.hypot(*a), math.hypot(a[0])),
+    lambda a: (math.erfc(a[1]), math.ldexp(a[1], 2), math.frexp(a[1]), math.modf(a[1] + 0.5), math.log(a[3], 3)),
+    lambda a: (math.remainder(a[3] * 5, 3), math.remainder(-a[3], 2), math.remainder(a[3] * 3, 2)),
+    lambda a: (math.remainder(a[3] * 7, -4), math.remainder(a[3], math.inf), math.remainder(a[2], 3)),
+    lambda a: (math.isclose(a[0], a[1]), math.isclose(a[0], a[0] + 1e-12), math.isclose(a[0], a[1], abs_tol=2)),
+    lambda a: (cmath.exp(1j * a[0]), cmath.sqrt(a[0]), cmath.log(a[0]), cmath.log(a[0], 2), cmath.log10(a[0])),
+    lambda a: (cmath.phase(a[0]), cmath.polar(a[0] + 1j), cmath.rect(a[4], a[3]), cmath.isclose(a[0], a[0])),
+    lambda a: (cmath.cos(a[0]), cmath.atan(a[0] + 1j), cmath.isnan(a[0]), cmath.acos(a[0] * 1j), cmath.isinf(1 / a[0])),
+    lambda a: (complex(a[0], 1).real, complex(a[0], 1).imag, complex(a[0], 1).conjugate(), float(a[0]).imag),
+])  # fmt: skip
+def test_functions_give_numbers_of_python(function):
+    for got, expected in zip(parts(ag.jit(function, engine="numpy")(X)), parts(function(X)), strict=True):
+        assert type(got) is type(expected)
+        np.testing.assert_allclose(got, expected, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("count", [1, 5, 8])
+def test_lengths_with_complex_numbers(count):
+    def spectrum(a):
+        n = len(a)
+        factors = [cmath.exp(-2j * math.pi * k / n) for k in range(3)]
+        return (*factors, n * 2j, 1j / n, n - 1j, (0.5 + 1j) ** n, n == 5 + 0j, sum(a[k] * 1j / n for k in range(n)))
+
+    x = np.arange(1.0, count + 1)
+    jitted = ag.jit(spectrum, engine="numpy")
+    for values in (x, np.append(x, 3.0)):
+        for got, expected in zip(jitted(values), spectrum(values), strict=True):
+            assert type(got) is type(expected)
+            np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
+def test_steps_to_escape():
+    def steps(c, most):
+        z = 0j
+        for i in range(most):
+            if z.real * z.real + z.imag * z.imag > 4:
+                return i
+            z = z * z + c
+        return most
+
+    jitted = ag.jit(steps)
+    for c in (0.3 + 0.5j, 1 + 0.5j, -2.5 + 0j):
+        assert jitted(c, 50) == steps(c, 50)
+
+
+def test_derivatives_of_distances():
+    gradient = ag.grad(ag.jit(lambda a: math.dist(a, a[::-1] * 3)))(X + 3)
+    step = 1e-6
+    f = lambda v: math.dist(v, v[::-1] * 3)  # noqa: E731
+    expected = [(f(X + 3 + e) - f(X + 3 - e)) / (2 * step) for e in step * np.eye(5)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6)
