@@ -238,12 +238,24 @@ class Trace:
             variable, axis = dim.args
             own = self.lengths.get(variable)  # type: ignore[call-overload]
             return None if own is None else own[axis]  # type: ignore[no-any-return]
+        if dim.kind == "broadcast" and None in parts:
+            return self._wide(parts)
         if dim.kind == "value" or None in parts:
             return None
         found = parts[0]
         for part in parts[1:]:
             found = self.joined(_OF_DIMS[dim.kind], found, part)
         return found  # type: ignore[no-any-return]
+
+    def _wide(self, parts: list[Any]) -> Known | int | None:
+        """Return a known length above 1, which all lengths of operands are that are not 1."""
+        for part in parts:
+            if isinstance(part, Known) and part.value > 1:
+                self.require(f"({part.text} > 1) is True")
+                return part
+            if isinstance(part, int) and part > 1:
+                return part
+        return None
 
     def joined(self, operation: Operation, a: Any, b: Any) -> Any:
         """Return an operation on numbers of the call: a number if its expression would be too long."""

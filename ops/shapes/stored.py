@@ -349,11 +349,21 @@ def fitted(x: Variable, value: Any, what: str) -> Any:
         if v.type.kind == "c" and x.type.kind != "c":
             raise TypeError(f"{what}: complex values do not fit an array of {x.type.dtype}; take v.real{_line()}")
         v = T.cast(v, x.type.dtype)
-    while v.ndim > x.ndim and v.type.shape[0] == 1:
+    while v.ndim > x.ndim and _has_length_one(v):
         v = T.squeeze(v, 0)
     if v.ndim > x.ndim:
         raise ValueError(f"{what}: could not broadcast {v!r} into {x!r}{_line()}")
     return v
+
+
+def _has_length_one(v: Variable) -> bool:
+    """Whether the first axis has length 1, in the call if the type does not tell."""
+    trace = current()
+    known = v.type.shape[0] if trace is None else trace.known_length(v, 0)
+    if not isinstance(known, Known) or trace is None:
+        return known == 1
+    trace.require(f"({known.text} == 1) is {known.value == 1}")
+    return known.value == 1
 
 
 def _is_python_number(value: Any) -> bool:

@@ -108,3 +108,26 @@ def test_scalars_that_functions_return_are_those_of_numpy(x):
 
 def test_covariances_of_one_variable_are_arrays():
     require_same(lambda a: (np.cov(a), np.corrcoef(a)), X)
+
+
+def test_lengths_follow_from_one_known_operand():
+    def positive(a):
+        return (a[a > 0] + a[:2]).tolist(), len(a[a > 0] * a[3:]), list(a[a > 0] + a[3:])
+
+    assert ag.jit(positive)(X) == positive(X)
+
+
+@pytest.mark.parametrize("value", [M[None], M[None, None], M, M[:1, None][0]])
+def test_assigned_arrays_may_have_more_axes_of_length_one(value):
+    def assign(target, value):
+        target[...] = value
+        return target.sum()
+
+    require_same(assign, M * 2, value)
+
+
+def test_assigned_arrays_of_other_lengths_are_refused():
+    jitted = ag.jit(lambda t, v: t.__setitem__(..., v))
+    jitted(M[0].copy(), M[:1])
+    with pytest.raises(ValueError, match="could not broadcast"):
+        jitted(M[0].copy(), M)

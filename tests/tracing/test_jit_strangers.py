@@ -231,3 +231,15 @@ def test_functions_of_numba_are_rewritten():
 
     found = ag.jit(lambda x: clipped(x, 0.5) * 2, engine="numpy")(X)
     assert found == clipped.py_func(X, 0.5) * 2
+
+
+def test_transforms_of_fftpack():
+    fftpack = pytest.importorskip("scipy.fftpack")
+
+    def transforms(m, v):
+        return (
+            fftpack.fft(v), fftpack.fft(v, 8), fftpack.ifft(m, axis=0), fftpack.fft2(m, shape=(8, 4)),
+            fftpack.ifftn(m, overwrite_x=True), fftpack.ifft2(m, (4, 4), (0, 1)), fftpack.fft(m, None, 0),
+        )  # fmt: skip
+
+    require_equal(transforms, M, V)

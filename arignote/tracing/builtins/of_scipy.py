@@ -38,9 +38,21 @@ def of_scipy(f: Any) -> Callable[..., Any] | None:
     if word == "stats":
         return distributions.of_distribution(f, name)
     made = _FUNCTIONS.get((word, name))
+    if word == "fftpack" and name in _OF_FFTPACK:
+        return partial(_transform, getattr(T.fft, name))
     if made is None and (word == "fft" or name in _SAME.get(word, ())):
         made = getattr(getattr(T, word), name, None)
     return made
+
+
+_OF_FFTPACK = frozenset(("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn"))
+"""Functions of `scipy.fftpack` that are those of NumPy; its `rfft` has another layout."""
+
+
+def _transform(function: Callable[..., Any], x: Any, *args: Any, overwrite_x: bool = False, **options: Any) -> Any:
+    """A Fourier transform of `scipy.fftpack`: (x, n, axis), or (x, shape, axes) of several axes."""
+    given = {"s" if name == "shape" else name: value for name, value in options.items()}
+    return function(x, *args[:2], **given)
 
 
 def of_ufunc(f: np.ufunc) -> Callable[..., Any] | None:
