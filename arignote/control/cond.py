@@ -10,9 +10,9 @@ from ..graph import Constant, Variable, rebuild, toposort
 from ..graph.provenance import marking
 from ..ops.control.cond import chosen
 from ..ops.core.checks import by_position, describe, shown
+from ..ops.core.operands import weak_kind
 from ..ops.core.promotion import result_type
 from ..ops.core.tensor import TensorVariable, as_tensor
-from ..ops.core.traced import weak_kind
 from ..ops.core.tracing import comparing
 from ..tree import flat, in_form, places, unflat
 

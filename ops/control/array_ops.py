@@ -25,8 +25,8 @@ from ...graph.types import dtype_name
 from ...record import record
 from ..core.checks import describe, shown
 from ..core.namespace import T
+from ..core.operands import weak_kind
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
-from ..core.traced import weak_kind
 from ..elementwise.c_forms import NOT_LOADED
 from ..elementwise.code_digest import code_digest
 from ..elementwise.records import ELEMENTWISE, array_definition, define_array

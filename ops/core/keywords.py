@@ -4,6 +4,9 @@
     T.add(x1=a, x2=b)                add(a, b)
     T.nn.softmax(x, dim=1)           TypeError: softmax: there is no argument dim; use axis=1
 
+    np.clip(x, 0, 1, y)            clip(x, 0, 1), stored in y
+    x.std(0, None, None, 1)        std(x, 0, None, ddof=1)
+
 A function's own parameters come first; what they lack stands in the tables below, by NumPy's name.  Errors know the
 names of PyTorch and JAX.
 """
@@ -11,7 +14,9 @@ names of PyTorch and JAX.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from inspect import CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
@@ -264,3 +269,49 @@ def operands_by_name(
 def operand_names(own: tuple[str, ...], arity: int | None) -> tuple[str, ...]:
     """The names of the operands of an elementwise op: its own, or NumPy's; for a fold, of the first two operands."""
     return own or (("x",) if arity == 1 else ("x1", "x2"))
+
+
+# --- NumPy's order of arguments
+
+_BY_NAME = frozenset((
+    "out", "dtype", "keepdims", "ddof", "order", "subok", "copy", "device", "density", "weights", "overwrite_input",
+    "method", "kind", "mode", "assume_unique", "invert", "initial", "where", "nan", "posinf", "neginf",
+))  # fmt: skip
+"""Arguments of NumPy's functions that ours may have at another place, or by name only."""
+
+
+def with_options_by_name(
+    function: Any, ours: Any, args: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return the arguments of a call of NumPy's `function`: by name from the first option that `ours` has elsewhere.
+
+    Options with NumPy's default are left out.  Raises TypeError for an argument that is given twice.
+    """
+    if len(args) < 2:
+        return args, options
+    names, defaults = _positions(function)
+    first = _first_option(function, ours)
+    if first is None or first >= len(args) or len(args) > len(names):
+        return args, options
+    given = dict(zip(names[first:], args[first:], strict=False))
+    for name in given.keys() & options.keys():
+        raise TypeError(f"{function.__name__}() got multiple values for argument {name!r}")
+    return args[:first], {**{k: v for k, v in given.items() if v is not defaults[k]}, **options}
+
+
+@cache
+def _positions(function: Any) -> tuple[tuple[str, ...], Mapping[str, Any]]:
+    """Return the names of the positional arguments of a function, and their defaults; none without a signature."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return (), {}
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return tuple(p.name for p in positional), {p.name: p.default for p in positional}
+
+
+@cache
+def _first_option(function: Any, ours: Any) -> int | None:
+    """Return the position of the first option of NumPy's function that is not at this place in ours."""
+    names, own = _positions(function)[0], _positions(ours)[0]
+    return next((k for k, name in enumerate(names) if name in _BY_NAME and own[k : k + 1] != (name,)), None)

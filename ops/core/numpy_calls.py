@@ -13,8 +13,8 @@ from ...graph import Variable
 from ..shapes.array_members import sharing
 from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .checks import shown
+from .keywords import with_options_by_name
 from .namespace import T
-from .numpy_arguments import with_options_by_name
 from .traced import array_of, class_of, is_of_call, line, number_of, truth_value
 from .tracing import current
 

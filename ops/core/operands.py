@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable, dtype_name
+from .call_lengths import Length
 from .checks import describe, shown
 from .namespace import T
-from .promotion import result_type
+from .promotion import result_type, weak_type
 from .tensor import TensorVariable, as_tensor
+from .traced import number_of
 from .typing import TensorLike
 
 
@@ -55,3 +57,11 @@ def in_joint_dtype(values: Iterable[Any], dtype: Any = None, casting: str = "sam
         if not np.can_cast(v.dtype, dtype, casting):  # type: ignore[arg-type]
             raise TypeError(f"{describe(v)} does not become {dtype} under casting={casting!r}; cast it before")
     return tuple(with_dtype(v, dtype) for v in variables)
+
+
+def weak_kind(value: Any) -> type | None:
+    """int, float or complex for a Python number, or a variable that stands for one; None for what has a dtype."""
+    if isinstance(value, Variable) or type(value) is Length:
+        number = number_of(value)
+        return None if number is None else number.kind
+    return weak_type(value)

@@ -25,7 +25,6 @@ from .compared import compared
 from .foreign import as_array
 from .interpret import evaluate_and_update
 from .namespace import T
-from .numpy_arguments import NumpyMethods
 from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
@@ -335,7 +334,7 @@ class TensorVariable(Operators, Variable):
         printer.text(views.text(self))
 
 
-class TracedVariable(BitMethods, NumpyMethods, ArrayMembers, TensorVariable):
+class TracedVariable(BitMethods, ArrayMembers, TensorVariable):
     """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
 
     __slots__ = ()

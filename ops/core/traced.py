@@ -52,14 +52,6 @@ def number_of(value: Any) -> Number | None:
     return None if kind is None else Number(kind, Known(kind(value), repr(kind(value))))
 
 
-def weak_kind(value: Any) -> type | None:
-    """int, float or complex for a Python number, or a variable that stands for one; None for what has a dtype."""
-    if isinstance(value, Variable) or type(value) is Length:
-        number = number_of(value)
-        return None if number is None else number.kind
-    return weak_type(value)
-
-
 PYTHONS = (bool, int, float, complex)
 """Types of Python numbers, each as wide as those before it."""
 WIDE = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
@@ -403,16 +395,6 @@ def length(x: Variable, axis: int, trace: Trace) -> Any:
         trace.numbers[made] = Number(int)
         return made
     return known if isinstance(known, int) else Length(trace, known, lambda: classes.ShapeI(axis)(x))
-
-
-def int_length(x: Variable, axis: int) -> int | None:
-    """A length that the type has, or that a traced call has, by a guard; None for one that is not known."""
-    known = x.type.shape[axis]
-    trace = tracing.current()
-    if known is not None or trace is None or not trace.of_call:
-        return known
-    found = length(x, axis, trace)
-    return None if isinstance(found, Variable) else operator.index(found)
 
 
 def length_of(x: Any) -> Any:

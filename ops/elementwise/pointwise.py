@@ -24,10 +24,11 @@ from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
 from ..core.namespace import T
+from ..core.operands import weak_kind
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
-from ..core.traced import in_dtype, is_symbolic, weak_kind
+from ..core.traced import in_dtype, is_symbolic
 from ..writing import code
 from ..writing.latex import Formula, Written, called
 from . import costs

@@ -12,14 +12,13 @@ from ...graph import Constant, Variable
 from ..core.checks import describe, unpacked
 from ..core.interpret import evaluate
 from ..core.namespace import T
-from ..core.operands import in_joint_dtype
+from ..core.operands import in_joint_dtype, weak_kind
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
-from ..core.traced import int_length, weak_kind
 from ..core.typing import Axis, LengthLike, TensorLike
 from ..elementwise.records import cast
 from ..shapes.conditions import at_least, checked
-from ..shapes.lengths import as_length, lengths_of
+from ..shapes.lengths import as_length, int_length, lengths_of
 from ..shapes.specify import with_shape_of
 
 __all__ = ["bincount", "count_nonzero", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]

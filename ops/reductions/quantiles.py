@@ -9,10 +9,9 @@ from typing import Any
 from ...graph import Variable
 from ..core.checks import describe, normalize_axes, require_keepdims
 from ..core.namespace import T
-from ..core.operands import with_dtype
+from ..core.operands import weak_kind, with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
-from ..core.traced import weak_kind
 from ..core.typing import Axis, TensorLike
 from ..elementwise.records import cast
 from ..shapes.conditions import between

@@ -12,12 +12,11 @@ from ..core.checks import describe, normalize_axes, normalize_axis, require_rank
 from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
-from ..core.traced import int_length
 from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
 from .conditions import between, checked
 from .creation import arange
 from .joining import as_one, concatenate, flip, split
-from .lengths import as_lengths, lengths_of
+from .lengths import as_lengths, int_length, lengths_of
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,10 @@ class ArrayMembers:
         found = super().copy()  # type: ignore[misc]
         return in_c_order(found) if self.ndim and order == "C" else found
 
+    def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """The parts along `axis` where a condition holds; see `T.compress`."""
+        return np.compress(condition, self, axis, out)
+
     def conj(self: Any) -> Any:
         """The complex conjugates: of a real array the array itself."""
         return self if self.type.kind != "c" else _of_number(self, T.conj(self))
@@ -135,6 +139,25 @@ class ArrayMembers:
 
     def __deepcopy__(self: Any, memo: Any) -> Any:
         return self.__copy__()
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """Return NumPy's function `name` as a method."""
+    function = getattr(np, name)
+
+    def _call(self: Any, *args: Any, **options: Any) -> Any:
+        return self.__array_function__(function, (), (self, *args), options)
+
+    _call.__name__, _call.__qualname__ = name, f"ArrayMembers.{name}"
+    _call.__doc__ = f"`np.{name}` of the array; see `T.{name}`."
+    return _call
+
+
+for _name in (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "cumprod", "cumsum", "dot", "max",
+    "mean", "min", "prod", "ptp", "round", "std", "sum", "take", "trace", "var",
+):  # fmt: skip
+    setattr(ArrayMembers, _name, _method(_name))
 
 
 def _absent(x: Any, name: str) -> str:

@@ -14,10 +14,9 @@ from ...record import record
 from ..control.batching import lengthen
 from ..core.checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from ..core.namespace import T
-from ..core.operands import with_dtype
+from ..core.operands import weak_kind, with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
-from ..core.traced import weak_kind
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked

@@ -33,7 +33,8 @@ from ..control.batching import Examples, Flags, SameForAll, all_broadcast
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
-from ..core.traced import as_variable
+from ..core.traced import as_variable, length
+from ..core.tracing import current
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from ..writing import code, latex
@@ -310,6 +311,16 @@ def known_length(scalar: Variable) -> int | None:
 
 
 # --- lengths inside of an inner graph
+
+
+def int_length(x: Variable, axis: int) -> int | None:
+    """A length that the type has, or that a traced call has, by a guard; None for one that is not known."""
+    known = x.type.shape[axis]
+    trace = current()
+    if known is not None or trace is None or not trace.of_call:
+        return known
+    found = length(x, axis, trace)
+    return None if isinstance(found, Variable) else operator.index(found)
 
 
 def int_or_scalar(length: Any) -> Any:

@@ -12,9 +12,8 @@ from typing import Any
 from ...graph import Variable
 from ..core.checks import describe, normalize_axis, shown
 from ..core.namespace import T
-from ..core.operands import with_dtype
+from ..core.operands import weak_kind, with_dtype
 from ..core.tensor import TensorVariable, as_tensor
-from ..core.traced import weak_kind
 from ..core.typing import TensorLike
 from .creation import arange
 from .lengths import lengths_of

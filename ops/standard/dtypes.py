@@ -16,8 +16,8 @@ import numpy as np
 from ...graph import DTYPES, Variable, dtype_name
 from ..core.checks import shown
 from ..core.namespace import T
+from ..core.operands import weak_kind
 from ..core.tensor import TensorVariable
-from ..core.traced import weak_kind
 from ..core.typing import DTypeLike, TensorLike
 
 __all__ = [
