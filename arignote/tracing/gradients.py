@@ -249,7 +249,8 @@ def _copy(value: Any) -> Any:
 
 
 def _of(cost: Any, argument: Any) -> Any:
-    """Return the derivative of a scalar by one argument, in its form."""
+    """Return the derivative of a scalar by one argument, in its form; zeros for a number that depends on nothing."""
+    cost = as_tensor(cost) if isinstance(cost, (float, np.floating)) else cost
     leaves: list[Any] = []
     form = flat(argument, leaves)
     wrong = [v for v in leaves if not isinstance(v, Variable)]

@@ -259,3 +259,13 @@ def test_jacobians_hessians_and_products_with_them_of_functions():
 def test_arguments_that_do_not_fit_a_function_are_named(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("constant", [lambda x: 1.0, lambda x: np.finfo(x.dtype).eps, lambda x: float(len(x))])
+def test_derivatives_of_constants_are_zeros(constant):
+    for function in (constant, ag.jit(constant, engine="numpy")):
+        value, gradient = ag.value_and_grad(function)(np.ones(3))
+        assert value == constant(np.ones(3))
+        np.testing.assert_array_equal(gradient, np.zeros(3))
+    with pytest.raises(TypeError, match="cost must be"):
+        ag.grad(lambda x: 1)(np.ones(3))
