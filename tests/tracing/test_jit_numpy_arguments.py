@@ -131,3 +131,14 @@ def test_assigned_arrays_of_other_lengths_are_refused():
     jitted(M[0].copy(), M[:1])
     with pytest.raises(ValueError, match="could not broadcast"):
         jitted(M[0].copy(), M)
+
+
+def test_buffers_of_arrays_are_views():
+    def read(m, n):
+        part = np.frombuffer(m, offset=8, count=3)
+        part[0] = 7
+        return part, np.frombuffer(n, np.uint64), m
+
+    require_same(read, M, np.array([[1, -2]]))
+    with pytest.raises(TypeError, match="cannot be read as float32"):
+        ag.jit(lambda m: np.frombuffer(m, np.float32))(M)

@@ -14,7 +14,7 @@ from ...ops.shapes.array_members import contiguous
 from ...ops.shapes.stored import copied
 from ..iterables import Steps
 from ..saved import line
-from .strided import as_strided
+from .strided import as_strided, frombuffer
 
 
 def _shape(shape: Any) -> Any:
@@ -133,6 +133,7 @@ CONSTRUCTORS: dict[Any, Any] = {
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _contiguous("C"), np.require: _require, np.fromiter: _fromiter,
     np.arange: _arange, np.linspace: _linspace, np.lib.stride_tricks.as_strided: as_strided,
+    np.frombuffer: frombuffer,
     np.asfortranarray: _contiguous("F"),
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
     np.full_like: _like("full_like"),

@@ -1,4 +1,4 @@
-"""NumPy's arrays of given strides in a trace: `np.lib.stride_tricks.as_strided`."""
+"""NumPy's arrays over the memory of another one in a trace: `np.lib.stride_tricks.as_strided`, `np.frombuffer`."""
 
 from __future__ import annotations
 
@@ -52,3 +52,16 @@ def _elements(step: Any, size: int) -> Any:
     is_whole = T.logical_and(T.eq(T.mod(step, size), 0), T.ge(step, 0))
     text = f"as_strided: a stride must be a multiple of {size}, and not negative"
     return checked(T.floor_div(step, size), is_whole, text)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+    """`np.frombuffer` of an array: a view of its elements in C order.
+
+    Raises TypeError for elements of another size, ValueError for an offset between two elements.
+    """
+    found: Any = as_tensor(buffer).ravel().view(dtype)
+    start, rest = divmod(offset, found.itemsize)
+    if rest or offset < 0:
+        raise ValueError(f"np.frombuffer: offset must be a multiple of {found.itemsize}, the bytes of an element, got "
+                         f"{offset}{line()}")  # fmt: skip
+    return found[start:] if count < 0 else found[start : start + count]
