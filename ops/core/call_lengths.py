@@ -153,7 +153,7 @@ def _joined(operation: Operation, name: str, a: Any, b: Any) -> Any:
 
 def _decided(symbol: str, length: Length, other: Any) -> Any:
     other = _python(other)
-    known = other if type(other) is complex and symbol in ("==", "!=") else _parts(other)
+    known: Any = other if type(other) is complex and symbol in ("==", "!=") else _parts(other)
     if known is None:
         return NotImplemented
     value, text = known if isinstance(known, Known) else (known, repr(known))

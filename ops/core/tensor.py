@@ -334,7 +334,7 @@ class TensorVariable(Operators, Variable):
         printer.text(views.text(self))
 
 
-class TracedVariable(BitMethods, ArrayMembers, TensorVariable):
+class TracedVariable(BitMethods, ArrayMembers, TensorVariable):  # type: ignore[misc]  # NumPy's sort and flatten
     """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
 
     __slots__ = ()

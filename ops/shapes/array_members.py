@@ -11,7 +11,7 @@ import numpy as np
 from ...graph.provenance import asked_by_us
 from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
-from ..core.traced import keep_class, line, number_of
+from ..core.traced import is_of_call, keep_class, line, number_of
 from ..core.tracing import Trace, current
 from .stored import base_of, copied, in_c_order, is_in_c_order, shadow, source_of, whole
 
@@ -118,11 +118,13 @@ class ArrayMembers:
 
     def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Partition the array in place."""
-        whole(self, T.partition(self, kth, axis, kind=kind, order=order), "x.partition()")
+        whole(self, T.partition(self, kth, axis, kind=kind, order=order), "x.partition()")  # type: ignore[call-arg]
 
-    def sort(self: Any, axis: int = -1, kind: str | None = None, order: None = None, *, stable: Any = None) -> None:
-        """Sort the array in place."""
-        whole(self, T.sort(self, axis, kind, order=order, stable=stable), "x.sort()")
+    def sort(self: Any, axis: int = -1, kind: str | None = None, order: None = None, *, stable: Any = None) -> Any:
+        """Sort the array in place; outside of a traced function, return the sorted elements."""
+        if not is_of_call():
+            return T.sort(self, axis, kind, stable=stable)
+        return whole(self, T.sort(self, axis, kind, order=order, stable=stable), "x.sort()")  # type: ignore[call-arg,func-returns-value]
 
     def flatten(self: Any, order: Any = "C", ndim: int = 1) -> Any:
         """A new vector of the elements; with Theano's `ndim`, the last axes made one."""

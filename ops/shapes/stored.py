@@ -363,7 +363,7 @@ def _has_length_one(v: Variable) -> bool:
     if not isinstance(known, Known) or trace is None:
         return known == 1
     trace.require(f"({known.text} == 1) is {known.value == 1}")
-    return known.value == 1
+    return bool(known.value == 1)
 
 
 def _is_python_number(value: Any) -> bool:

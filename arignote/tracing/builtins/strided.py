@@ -59,7 +59,8 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 
     Raises TypeError for elements of another size, ValueError for an offset between two elements.
     """
-    found: Any = as_tensor(buffer).ravel().view(dtype)
+    x: Any = as_tensor(buffer)
+    found = x.ravel().view(dtype)
     start, rest = divmod(offset, found.itemsize)
     if rest or offset < 0:
         raise ValueError(f"np.frombuffer: offset must be a multiple of {found.itemsize}, the bytes of an element, got "
