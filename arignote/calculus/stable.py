@@ -12,13 +12,14 @@ from ..graph import GraphEditor, Variable, graph_of, rebuild
 from ..graph.editor import Replacement
 from ..ops.core.tracing import outside
 from ..optdb.query import Query
+from ..optdb.sweep import MERGE
 
 QUERY = Query.parse("merge1 useless stabilize scan_inner_graph scan_unread -local_view_op")
 """Rules of stable forms, those of users as well, here and in the bodies of loops and branches.
 
 `local_view_op` would take away what holds values constant to derivatives.
 """
-TIDY = frozenset({"merge1", "merge", "constant_folding", "scan_inner_graph", "scan_unread"})
+TIDY = frozenset({"merge1", "merge", MERGE, "constant_folding", "scan_inner_graph", "scan_unread"})
 """Passes that serve those rules here, as those of `useless` do; what they alone would change stays as it is."""
 
 

@@ -273,3 +273,30 @@ def test_what_a_rule_makes_of_an_expression_has_a_derivative(k):
     numbers = [v for v in graph_of(before, "test").inputs if v.type.kind == "f"]
     for slope in ag.grad(after.sum(), numbers, disconnected="zero"):
         assert slope.type.kind == "f"
+
+
+def flow(n, x, p):
+    for _ in range(n):
+        d = x[2:] - x[0:-2]
+        for _ in range(n):
+            p[1:-1] = 0.5 * (p[2:] + p[0:-2]) - (x[2:] - x[0:-2]) * d
+        x[1:-1] -= d * (p[2:] - p[0:-2]) + 0.1 * (x[2:] - x[:-2])
+    return np.sum(x * x) + np.sum(p)
+
+
+def test_repeats_alone_change_no_expression():
+    """The derivative then shares the loop of the value, which no rule has changed."""
+    x, p = np.linspace(0, 1, 7), np.linspace(1, 2, 7) ** 2
+    made = ag.value_and_grad(flow, (1, 2))
+    loops = [node for node in made.compiled(3, x, p).graph.order if "scan" in str(node.op)]
+    assert len(loops) == 2
+    value, slopes = made(3, x, p)
+    assert np.isclose(value, flow(3, x.copy(), p.copy()))
+    for k, slope in enumerate(slopes):
+        for i in range(7):
+            ends = []
+            for step in (1e-6, -1e-6):
+                given = [x.copy(), p.copy()]
+                given[k][i] += step
+                ends.append(flow(3, *given))
+            assert np.isclose(slope[i], (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-7)
