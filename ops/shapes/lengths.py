@@ -365,7 +365,8 @@ def _seen_outside(
 
     def length(dim: Dim) -> Dim | None:
         found = dims.substituted(dim, outer)
-        return None if found is None else greater(found, 0)
+        is_extent = isinstance(dim, dims.Symbol) and dim.kind == "extent"
+        return found if found is None or is_extent else greater(found, 0)
 
     return [tuple(map(length, dims_of(o))) for o in outputs]
 

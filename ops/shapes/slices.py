@@ -31,6 +31,8 @@ def slice_dim(length: Dim, start: Dim | None, stop: Dim | None, step: Dim | None
 
 def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
     """Return the number of positions from `lower` (None: the first) up to `upper` (None: the end), exclusive."""
+    if lower is None and upper is None:
+        return length
     from_front = lower is None or not_negative(lower)
     to_back = upper is None or _negative(upper)
     if from_front and to_back:  # neither bound needs to be cut off: what they leave is negative if they cross

@@ -54,6 +54,21 @@ def both():
     return ag.function(inputs, outputs), ag.function(inputs, outputs, mode="NUMPY")
 
 
+def test_an_integer_that_makes_an_array_is_the_length_of_what_meets_it():
+    n, x = T.lscalar("n"), T.vector("x")
+    z = T.zeros((n,)) + T.exp(x)
+    more = T.inc_subtensor(T.zeros((n,))[1:-1], (T.cos(x) * z)[2:])
+    f = ag.function([n, x], [more, ag.grad((more**2).sum(), x)])
+    reference = ag.function([n, x], [more, ag.grad((more**2).sum(), x)], mode="NUMPY")
+    assert "assume_equal" in names(f) and "sum_to" not in names(f)
+    for length, count in [(5, 5), (1, 1), (0, 0), (5, 1), (5, 5), (2, 2)]:
+        values = length, np.linspace(0.5, 1.5, count)
+        same(f(*values), reference(*values))
+    for length in (4, -5):
+        with pytest.raises(ValueError, match=r"lengths 4 and 5|negative"):
+            f(length, np.ones(5))
+
+
 @pytest.mark.long
 def test_gradients_have_no_sums_over_broadcast_axes():
     f = ag.function(*formula())

@@ -53,7 +53,8 @@ class AssumeEqualOptimizer(Optimizer):
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         has_loops = any(isinstance(op, Scan) for op in graph.ops)
-        if (sum(i.ndim for i in graph.inputs) < 2 and not has_loops) or assumption_in(graph) is not None:
+        lengths = sum(i.ndim or i.type.kind in "iu" for i in graph.inputs)
+        if (lengths < 2 and not has_loops) or assumption_in(graph) is not None:
             return graph, OptimizerProfile()
         assumed = Assumed(graph)
         if not (assumed.lengths or assumed.bodies) or not assumed.helps():
@@ -250,10 +251,11 @@ class Assumed:
         return isinstance(dim, Symbol) and dim.kind == "extent" and dim.args[0] in self._places
 
     def _is_part(self, dim: Dim) -> bool:
-        """Whether a Dim is the length of an input, or in a body an integer that is equal in each step."""
-        if self._loop is None or not isinstance(dim, Symbol) or dim.kind != "value":
+        """Whether a Dim is the length of an input, or an integer among the inputs: in a body an invariant one."""
+        if not isinstance(dim, Symbol) or dim.kind != "value":
             return self._is_own(dim)
-        return self._places.get(dim.args[0], -1) >= self._loop.states.stop  # type: ignore[call-overload, no-any-return]
+        first = 0 if self._loop is None else self._loop.states.stop
+        return self._places.get(dim.args[0], -1) >= first  # type: ignore[call-overload, no-any-return]
 
     def _order(self, dim: Dim) -> tuple[int, int, int]:
         """Return the rank of a length: values that are equal in each step first, rows of sequences last."""
