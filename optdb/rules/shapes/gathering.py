@@ -77,7 +77,7 @@ def inc_of_neighbours(node: Node, users: Users) -> Value | None:
         return [*index[:axis], cut, *index[axis + 1 :]]
 
     def value(write: Node, cut: slice) -> Value:
-        return slicing.read(write.inputs[1], [*[slice(None)] * along, cut])
+        return _part(write.inputs[1], [*[slice(None)] * along, cut])
 
     def written(to: Variable, y: Value, cut: slice, is_set: bool) -> Value:
         spec, bounds = slicing.spec_of(place(cut))
@@ -97,6 +97,23 @@ def inc_of_neighbours(node: Node, users: Users) -> Value | None:
             here = slice(ends, number(-stop) if stop else None)
             out = written(out, value(write, slice(sub(ends, number(start)), None)), here, False)
     return out
+
+
+def _part(value: Variable, within: Sequence[slice], work: float = MOST_WORK) -> Value:
+    """Return a part of a value.
+
+    Cheap work on one array and scalars is done again for each part, on that part of the array: it is never stored.
+    """
+    node = producer(value, Pointwise)
+    left = -1.0 if node is None or node.op.fallible else work - additions(node)
+    arrays = [] if node is None or left < 0 else [i for i in node.inputs if not _is_single(i)]
+    if node is None or len(arrays) != 1 or not same_shape(arrays[0], value):
+        return slicing.read(value, within)
+    return node.op(*(i if _is_single(i) else _part(i, within, left) for i in node.inputs))
+
+
+def _is_single(v: Variable) -> bool:
+    return all(n == 1 for n in v.type.shape)
 
 
 def _additions(node: Node, users: Users, fit: Callable[[Node, Node], bool]) -> list[Node]:
@@ -250,7 +267,7 @@ class _Moved:
 
     def value(self, v: Variable) -> Variable | None:
         """Return cheap elementwise work on slices of arrays like the whole one, moved; None if it is anything else."""
-        if v in self._images or v.ndim == 0 or all(n == 1 for n in v.type.shape):
+        if v in self._images or _is_single(v):
             return self._images.get(v, v)
         node = producer(v, Pointwise)
         moved = self._shifted(v) if node is None else self._computed(node)

@@ -254,6 +254,19 @@ WRITING = [
             slice(0, T.minimum(1, maximum(length(x, 0) - 1, 0))),
         ),
     ),
+    (  # cheap work on an array is done for each part
+        "local_inc_of_neighbours",
+        add_part(add_part(x, x[1:] * 2.0, slice(1, None)), -(x[1:] * s), slice(None, -1)),
+        add_part(
+            add_part(
+                put(x, add(x[1:-1], x[1:][:-1] * 2.0, -(x[1:][1:] * s)), slice(1, -1)),
+                x[1:][maximum(length(x, 0) - 1, 1) - 1 :] * 2.0,
+                slice(maximum(length(x, 0) - 1, 1), None),
+            ),
+            -(x[1:][:1] * s),
+            slice(0, T.minimum(1, maximum(length(x, 0) - 1, 0))),
+        ),
+    ),
     (
         "local_sum_of_parts",
         add_part(add_part(T.zeros_like(x), -x[:-1], slice(1, None)), x[:-1], slice(None, -1)),
