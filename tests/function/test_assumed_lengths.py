@@ -69,6 +69,29 @@ def test_an_integer_that_makes_an_array_is_the_length_of_what_meets_it():
             f(length, np.ones(5))
 
 
+def test_shifted_slices_up_to_a_length_take_all_of_their_array():
+    x, y = T.vector("x"), T.vector("y")
+    n = y.shape[0]
+
+    def formula(x, y):
+        second = 4.0 * x[1 : n + 3] - x[2 : n + 4] - x[: n + 2]
+        flux = T.switch(second[1:] > 0, second[1:], 0.0) * (x[2 : n + 3] - x[1 : n + 2])
+        out = y * (flux[1:] - flux[:-1]) + x[2 : n + 2]
+        return [out, *ag.grad((out**2).sum(), [x, y])]
+
+    f = ag.function([x, y], formula(x, y))
+    assert "assume_equal" in names(f) and "sum_to" not in names(f)
+    assert "assume_equal" not in names(ag.function([x, y], ag.grad(((x[:n] * y) ** 2).sum(), [x, y])))
+    reference = ag.function([x, y], formula(x, y), mode="NUMPY")
+    rng = np.random.default_rng(0)
+    for long, count in [(9, 5), (12, 5), (9, 5), (8, 5), (6, 2), (5, 1), (4, 0), (4, 1), (3, 0), (7, 5), (2, 1)]:
+        values = rng.normal(size=long), rng.normal(size=count)
+        got, want = outcome(f, values), outcome(reference, values)
+        assert isinstance(got, str) == isinstance(want, str)
+        if not isinstance(got, str):
+            same(got, want)
+
+
 @pytest.mark.long
 def test_gradients_have_no_sums_over_broadcast_axes():
     f = ag.function(*formula())

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting
-from ....graph.dims import Symbol, broadcast, substituted
+from ....graph.dims import Symbol, add, atoms, broadcast, floordiv, fold, mul, substituted, with_number
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
@@ -30,6 +30,7 @@ from ....ops.shapes.indexing import IncSubtensor, part_dims
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor, tensor_to_dim
 from ....ops.shapes.shape import BroadcastTo
+from ....ops.shapes.slices import difference, greater, lesser, total
 from ....profiling import OptimizerProfile
 from ....record import record
 from ....targets.current import current
@@ -164,14 +165,35 @@ class Assumed:
                     joint.setdefault((dims_of(_written_value(node)), part), node)  # type: ignore[arg-type]
             elif (selected := selected_dims(node)) is not None:
                 joint.setdefault(selected, node)
-        for shapes, node in joint.items():
-            for pair in _side_by_side(shapes):
-                if pair not in seen:
-                    seen.add(pair)
-                    self._meet(*pair, False, node)
+        pairs = [(pair, node) for shapes, node in joint.items() for pair in _side_by_side(shapes)]
+        for axis, length in self._farthest_bounds([pair for pair, _ in pairs if pair[0] is not pair[1]]).items():
+            self._known_as[axis] = length
+        for pair, node in pairs:
+            if pair not in seen:
+                seen.add(pair)
+                self._meet(*pair, False, node)
         for node in loops:
             for pair in self._inside(node):
                 self._meet(*pair, False, node)
+
+    def _farthest_bounds(self, pairs: Sequence[tuple[Dim, Dim]]) -> dict[Symbol, Dim]:
+        """Return lengths of inputs that make slices equally long: n + 3 for that of x in `x[2 : n + 2] - x[3 : n + 3]`.
+
+        One slice alone, as `x[:n] * y`, says nothing about the length of x.
+        """
+        found: dict[Symbol, dict[Dim, set[int]]] = {}
+        for atom, bound in (clamp for pair in pairs for dim in pair for clamp in _clamps(dim)):
+            base, number = with_number(bound)
+            parts = () if isinstance(base, int) else _few_atoms(base)
+            if self._is_own(atom) and atom not in parts and parts and all(map(self._is_own, parts)):
+                found.setdefault(atom, {}).setdefault(base, set()).add(number)
+        known = {
+            atom: add(base, max(numbers))
+            for atom, bounds in found.items() for base, numbers in bounds.items() if len(bounds) == 1 < len(numbers)
+        }  # fmt: skip
+        known = {atom: dim for atom, dim in known.items() if found.keys().isdisjoint(atoms(dim))}  # type: ignore[arg-type]
+        images = [[simplified(dim, known) for dim in pair] for pair in pairs]
+        return known if any(a is b for a, b in images) else {}
 
     def _inside(self, node: Apply) -> Iterator[tuple[Dim, Dim]]:
         """Yield the pairs of lengths of operands of a loop that meet in its body."""
@@ -298,7 +320,7 @@ class Assumed:
                     continue
             if not any(atom in known for atom in _few_atoms(dim)):
                 break
-            found = substituted(dim, lambda atom: known.get(atom, atom))
+            found = simplified(dim, known)
             if found is None:
                 break
             dim = found
@@ -363,6 +385,38 @@ def _where_they_differ(a: Dim, b: Dim) -> tuple[Dim, Dim]:
             break
         a, b = differing[0]  # type: ignore[assignment]
     return a, b
+
+
+def simplified(dim: Dim, known: Mapping[Symbol, Dim]) -> Dim | None:
+    """Return a length with others in the place of its parts, and bounds left out that then hold."""
+    found = substituted(dim, lambda atom: known.get(atom, atom))
+    return found if found is None or isinstance(found, int) else fold(found, lambda part: part, _bounded)
+
+
+def _bounded(kind: str, parts: Sequence[Dim]) -> Dim:
+    """Return the length that a symbol of this kind is."""
+    if kind == "broadcast":
+        return broadcast(parts)
+    return _SHORTER[kind](*parts)
+
+
+_SHORTER = {
+    "add": total, "sub": difference, "mul": mul, "floordiv": floordiv, "maximum": greater, "minimum": lesser,
+}  # fmt: skip
+
+
+def _clamps(dim: Dim) -> Iterator[tuple[Symbol, Dim]]:
+    """Yield the pairs of a length and a bound of which the smaller one is a part of `dim`."""
+    waiting: list[object] = [dim]
+    for _ in range(FEW):
+        part = waiting.pop() if waiting else None
+        if not isinstance(part, Symbol):
+            continue
+        if part.kind == "minimum":
+            a, b = part.args
+            yield from ((m, n) for m, n in ((a, b), (b, a)) if isinstance(m, Symbol) and m.kind == "extent")  # type: ignore[misc]
+        if part.kind not in ("extent", "value"):
+            waiting += part.args
 
 
 def _few_atoms(dim: Symbol) -> Sequence[Symbol]:
