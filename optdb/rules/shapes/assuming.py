@@ -26,6 +26,7 @@ from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
+from ....ops.shapes.creation import Alloc
 from ....ops.shapes.indexing import IncSubtensor, part_dims
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor, tensor_to_dim
@@ -131,6 +132,7 @@ class Assumed:
         self.graph = graph
         self._loop = loop
         self._places = {i: number for number, i in enumerate(graph.inputs)}
+        self._allocated = {n for node in graph.order if isinstance(node.op, Alloc) for n in node.inputs[1:]}
         self._known_as: dict[Symbol, Dim] = {}
         self._canonical: dict[Dim, Dim] = {}
         """Memo of `canonical`, for what is known so far."""
@@ -273,11 +275,15 @@ class Assumed:
         return isinstance(dim, Symbol) and dim.kind == "extent" and dim.args[0] in self._places
 
     def _is_part(self, dim: Dim) -> bool:
-        """Whether a Dim is the length of an input, or an integer among the inputs: in a body an invariant one."""
+        """Whether a Dim is the length of an input, or in a body an integer that is equal in each step.
+
+        Outside of loops also an integer input that is the length of a new array.
+        """
         if not isinstance(dim, Symbol) or dim.kind != "value":
             return self._is_own(dim)
-        first = 0 if self._loop is None else self._loop.states.stop
-        return self._places.get(dim.args[0], -1) >= first  # type: ignore[call-overload, no-any-return]
+        if self._loop is None:
+            return dim.args[0] in self._places and dim.args[0] in self._allocated
+        return self._places.get(dim.args[0], -1) >= self._loop.states.stop  # type: ignore[call-overload, no-any-return]
 
     def _order(self, dim: Dim) -> tuple[int, int, int]:
         """Return the rank of a length: values that are equal in each step first, rows of sequences last."""
