@@ -16,7 +16,7 @@ from .accumulate import Lane, cast
 from .lanes import is_rounded
 from .multiple_accumulators import with_accumulators
 from .nest import specialized
-from .strips import is_costly, strip_of
+from .strips import costly_in_strips, finds_masked_extrema, is_costly, strip_of
 
 BLOCK = 128
 """Elements of a block of a sum: NumPy's number, so sums are as exact as NumPy's.
@@ -77,6 +77,8 @@ def in_blocks(general: ir.For, slots: Sequence[Slot], elements: int = BLOCK) -> 
     """
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked and not any(is_rounded(s.lane.sign, s.lane.dtype) for s in slots):
+        if finds_masked_extrema(general):
+            return costly_in_strips(general)
         return with_accumulators(general, [(s.lane, s.total, s.fed) for s in slots])
     block = replace(general, start=ir.index("block"), stop=ir.index("block_end"))
     plain, copied = specialized(block), _block_loop(general, blocked, strip_of(block, elements), elements)

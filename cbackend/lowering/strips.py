@@ -11,8 +11,9 @@
 One copy of the loop serves all strides.  exp of a transposed 1000x1000 float64 takes 2.1 ms (4.9 ms by the
 scalar form, 0.8 ms where all is contiguous).
 
-Bools beside costly functions are copied whatever their stride is, each to a number as wide as those of the loop.  As
-bytes they make gcc take 64 elements at a time, or 32, and compute the rest one by one: in rows of 16 all of them.
+Bools beside costly functions, or in searches of an extremum, are copied whatever their stride is, each to a number
+as wide as those of the loop.  As bytes they make gcc take 64 elements at a time, or 32, and compute the rest one by
+one: in rows of 16 all of them.
 """
 
 from __future__ import annotations
@@ -44,20 +45,35 @@ def is_costly_value(value: ir.Expr) -> bool:
     return op is not None and current().costs.is_kept(value.name, op.cost, value.dtype)
 
 
+def finds_masked_extrema(loop: ir.For) -> bool:
+    """Return whether the innermost loop finds extrema of wider numbers than the bools that it reads."""
+    signs = {sign for sign, _ in loop.reductions}
+    return not signs.isdisjoint(("max", "min")) and max(sizes_of(loop)) > 1 and _reads_bools(loop)
+
+
+def _reads_bools(loop: ir.For) -> bool:
+    return any(a.is_bool for a in _accesses(loop).values())
+
+
+def _widens_bools(loop: ir.For) -> bool:
+    """Return whether the bools that a loop reads are copied to numbers as wide as the others."""
+    return is_costly(loop) or finds_masked_extrema(loop)
+
+
 def costly_in_strips(general: ir.For) -> ir.Body:
     """Strip-mine the loop if it is costly or long and strided; otherwise specialize it for strides of 1."""
     strides, limits = strides_along(general), current().limits.tiles
-    if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
+    if not (strides and (_widens_bools(general) or len(general.body) >= limits.long_body)):
         return (specialized(in_wide_vectors(general)),)
     return _strip_mined(general)
 
 
 def with_wide_bools(general: ir.For) -> ir.Body:
-    """Strip-mine a costly loop that reads bools, which alone are copied: its strides are to become 1.
+    """Strip-mine a costly loop, or one for extrema, whose bools alone are copied: its strides are to become 1.
 
     Other costly loops take the target's vectors.
     """
-    if not any(a.is_bool for a in _accesses(general).values()) or not is_costly(general):
+    if not _reads_bools(general) or not _widens_bools(general):
         return (in_wide_vectors(general),)
     return _strip_mined(general, bools_alone=True)
 
@@ -106,8 +122,8 @@ def in_wide_vectors(loop: ir.For) -> ir.For:
 
 
 def _wide(loop: ir.For) -> str:
-    """Return the dtype of copies of bools: as wide as the numbers of a costly loop."""
-    return f"uint{8 * min(max(sizes_of(loop)), 8)}" if is_costly(loop) else "bool"
+    """Return the dtype of copies of bools: as wide as the numbers of a loop that widens them."""
+    return f"uint{8 * min(max(sizes_of(loop)), 8)}" if _widens_bools(loop) else "bool"
 
 
 def strip_of(general: ir.For, length: int, bools_alone: bool = False) -> ir.Body:

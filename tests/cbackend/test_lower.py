@@ -528,6 +528,7 @@ GOLDEN = {
     "argmax": ArgReduce("argmax", 1)(F32).owner,
     "masked": fused([MASK, F32, ROW32], E.add(E.switch(MASK, F32, ROW32), MASK)),
     "masked_exp": fused([MASK, F32, ROW32], E.switch(MASK, E.exp(F32), ROW32)),
+    "masked_maximum": fused([MASK, F32, ROW32], Reduce(E.maximum, (1,))(E.switch(MASK, F32, ROW32))),
     "softmax": Softmax(1)(F32).owner,
     "in_place": InPlace(E.add, ((0, 0),))(*tensors(2, 1)).owner,
 }

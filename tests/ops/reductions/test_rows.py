@@ -240,3 +240,19 @@ def test_masks_stored_beside_sums(dtype):
             np.testing.assert_allclose(columns, np.where(want, scale[:, None], 0).sum(0), rtol=1e-6)
             np.testing.assert_allclose(scaled, terms * scale[:, None], rtol=1e-6)
             np.testing.assert_allclose(total, terms.sum(1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int64"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extrema_of_masked_rows(name, dtype):
+    """Bools are as wide as the numbers in such loops, strip by strip, whatever the strides are."""
+    mask, x = T.matrix("mask", dtype="bool"), T.matrix("x", dtype=dtype)
+    f = ag.function([mask, x], getattr(T, name)(T.where(mask, x, T.constant(np.array(3, dtype))), 1))
+    draws = np.random.default_rng(0)
+    for length in (1, 2, 15, 16, 17, 31, 32, 33, 63, 65, 100, 5000):
+        numbers = (draws.standard_normal((6, 2 * length)) * 100).astype(dtype)
+        if dtype[0] == "f":
+            numbers[1, 0], numbers[2, -2], numbers[3, 0] = np.nan, np.nan, -np.inf
+        chosen = draws.random((6, 2 * length)) < 0.7
+        for m, v in ((chosen[:, :length].copy(), numbers[:, :length].copy()), (chosen[:, ::2], numbers[:, ::2])):
+            assert np.array_equal(f(m, v), getattr(np, name)(np.where(m, v, np.array(3, dtype)), 1), equal_nan=True)
