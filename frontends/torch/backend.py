@@ -40,6 +40,7 @@ from .calls import (
 from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, loaded, require_plain, stored, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
+from .saved import Saved
 from .settings import Settings, settings_of
 from .strides import axes_by_stride
 from .symbols import lengths
@@ -62,17 +63,17 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
     from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
-    settings = settings_of(how.get("options"), how.get("mode"))
+    settings, saved = settings_of(how.get("options"), how.get("mode")), Saved()
     keep_recurrent_layers(module)
 
     def inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
-        return _graph(graph, inputs, settings, "inference")
+        return _graph(graph, settings, "inference", saved)
 
     def forward(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
-        return _graph(graph, inputs, settings, "forward")
+        return _graph(graph, settings, "forward", saved)
 
     def backward(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
-        return _graph(graph, inputs, settings, "backward")
+        return _graph(graph, settings, "backward", saved)
 
     compiled = aot_autograd(
         fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions=decompositions_of(),
@@ -82,24 +83,27 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
         return compiled(module, example_inputs)
 
 
-def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Settings, phase: str) -> Any:
+def _graph(graph: torch.fx.GraphModule, settings: Settings, phase: str, saved: Saved) -> Any:
     """Return a compiled graph; the graph itself, run by PyTorch, where a value has no place in our arrays."""
     name = f"{phase}_{next(_number)}"
     try:
         with unset_fake_temporarily():  # constants of the graph are plain tensors, which it would not let us read
-            return _Build(name, graph, settings, phase).compiled()
+            return _Build(name, graph, settings, phase, saved).compiled()
     except (ConversionError, Unsupported) as error:
         if settings.strict:
             raise
         notice(f"PyTorch runs the graph {name}: {error}")
-        return _eager(graph)
+        return _eager(graph, phase, saved)
 
 
-def _eager(graph: torch.fx.GraphModule) -> Any:
+def _eager(graph: torch.fx.GraphModule, phase: str, saved: Saved) -> Any:
     """Return a graph as a function of the list of its arguments."""
+    if phase == "forward":
+        saved.clear()
+    names = [n.name if phase == "backward" else "" for n in graph.graph.nodes if n.op == "placeholder"]
 
     def run(args: list[Any]) -> Any:
-        return graph.forward(*args)
+        return graph.forward(*map(saved.as_traced, names, args))
 
     run._boxed_call = True  # type: ignore[attr-defined]
     return run
@@ -108,8 +112,8 @@ def _eager(graph: torch.fx.GraphModule) -> Any:
 class _Build:
     """The way from one graph of AOTAutograd to its compiled form."""
 
-    def __init__(self, name: str, graph: torch.fx.GraphModule, settings: Settings, phase: str) -> None:
-        self.name, self.graph, self.settings, self.phase = name, graph, settings, phase
+    def __init__(self, name: str, graph: torch.fx.GraphModule, settings: Settings, phase: str, saved: Saved) -> None:
+        self.name, self.graph, self.settings, self.phase, self.saved = name, graph, settings, phase, saved
         self.placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
         self.output = next(n for n in graph.graph.nodes if n.op == "output")
         self.inputs: list[Variable] = []
@@ -133,6 +137,9 @@ class _Build:
                 if place in static or node in self.mutated:
                     shared[node] = self._shared(node, place, value)
                     terms.append(loaded(shared[node], value.dtype))
+                elif self.phase == "backward" and node.name in self.saved.blocks:
+                    blocks = self._input(node.name, self.saved.blocks[node.name], place, plain_array)
+                    terms.append(self.saved.whole(node.name, blocks))
                 else:
                     reading = array_of if value.dtype is torch.bfloat16 else plain_array
                     terms.append(loaded(self._input(node.name, type_of(value), place, reading), value.dtype))
@@ -228,8 +235,13 @@ class _Build:
         """Return our outputs, and for each result of the graph how it is made."""
         outputs: list[Any] = []
         results: list[Any] = []
-        for node, value in zip(self.output.args[0], found, strict=True):
-            if not isinstance(value, Variable):
+        nodes = self.output.args[0]
+        blocks = self.saved.layouts(nodes, found) if self.phase == "forward" else [None] * len(nodes)
+        for node, value, kept in zip(nodes, found, blocks, strict=True):
+            if kept is not None:
+                outputs.append(kept)
+                results.append(Whole())
+            elif not isinstance(value, Variable):
                 results.append(Known(value))
             elif isinstance(node, torch.fx.Node) and node.op == "placeholder":
                 results.append(Given(self.placeholders.index(node)))

@@ -243,3 +243,62 @@ def test_recurrent_layers_under_transforms_are_unrolled() -> None:
     layer, x = nn.GRU(4, 5), torch.randn(3, 6, 4)
     slope = torch.func.grad(lambda x: layer(x)[0].square().sum())
     torch.testing.assert_close(torch.compile(slope, backend=arignote)(x), slope(x))
+
+
+class Blocks(nn.Module):
+    """Convolutions of full blocks on any vectors, a pool, a residual; `strange` runs one op in PyTorch."""
+
+    def __init__(self, stride: int = 1) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 32, 3, stride, 1, bias=False)
+        self.bn, self.third = nn.BatchNorm2d(32), nn.Conv2d(32, 32, 3, padding=2, dilation=2)
+
+    def forward(self, x: Any) -> Any:
+        y = torch.relu(self.bn(self.second(F.max_pool2d(F.silu(self.first(x)), 2))))
+        return (y + self.third(y)).mean((2, 3)), y  # y is saved, and a result as well
+
+
+def _gradients(model: Any, x: Any) -> list[Any]:
+    found, middle = model(x)
+    (found.square().sum() + middle.mean()).backward()
+    return [found.detach(), middle.detach(), x.grad, *(p.grad for p in model.parameters())]
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_saved_tensors_stay_in_blocks(stride: int) -> None:
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    eager = Blocks(stride)
+    ours = copy.deepcopy(eager)
+    compiled = torch.compile(ours, backend=arignote)
+    for images, rows in ((2, 11), (1, 8), (3, 11)):  # the second shape has lengths that the call decides
+        x = torch.randn(images, 3, rows, 10)
+        for p in (*eager.parameters(), *ours.parameters()):
+            p.grad = None
+        found = _gradients(compiled, x.clone().requires_grad_())
+        for k, (a, b) in enumerate(zip(found, _gradients(eager, x.requires_grad_()), strict=True)):
+            assert a.shape == b.shape, k
+            assert torch.allclose(a, b, rtol=1e-4, atol=1e-4), k
+    saved = [v.type for g in graphs() if g.name.startswith("forward") for v in g.function.graph.outputs]
+    assert any(t.ndim == 5 for t in saved)
+
+
+def test_pytorch_runs_a_backward_pass_whose_tensors_were_saved_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from arignote.frontends.torch import backend
+    from arignote.frontends.torch.building import ConversionError
+
+    build = backend._Build.compiled
+
+    def refused(self: Any) -> Any:
+        if self.phase == "backward":
+            raise ConversionError("no backward pass")
+        return build(self)
+
+    monkeypatch.setattr(backend._Build, "compiled", refused)
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    eager = Blocks()
+    ours, x = copy.deepcopy(eager), torch.randn(2, 3, 9, 10)
+    found = _gradients(torch.compile(ours, backend=arignote), x.clone().requires_grad_())
+    for a, b in zip(found, _gradients(eager, x.requires_grad_()), strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-4)
