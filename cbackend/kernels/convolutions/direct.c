@@ -281,17 +281,18 @@ static void find_places(const direct *work, i64 from, i64 count, i64 *places)
 }
 
 /* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length.  A channel's own
-   kernel, and a listed group, meet borders column by column. */
+   kernel, a listed group, and windows with a table, which have to lie within x, meet borders column by column. */
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
     const i64 block = of->out_block, block_step = part->step, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
-    const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
+    const i32 listed = work->offsets != 0, depthwise = is_depthwise(of);
     const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
     tile_place at = place_row(work, part, start);
     const i32 all_rows = at.above == 0 && at.below == of->kernel[0];
     const i32 is_whole = all_rows && part->first == 0 && part->last == of->channels && !work->jumps;
+    const i32 lone = depthwise || listed || (is_whole && part->taps);
     i64 inside, outside, places[TILE_COLUMNS];
     find_inside(work, count, &inside, &outside);
     if (work->jumps) at.places = places;
