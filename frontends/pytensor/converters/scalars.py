@@ -54,7 +54,7 @@ def as_dtype(x: Any, dtype: str) -> Any:
 
 def applied(op: Any, dtypes: list[str], operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Return the outputs of a scalar op on tensors; None for an op without a known meaning."""
-    meaning = found_for(SCALARS, type(op))
+    meaning = found_for(SCALARS, type(op)) or _named(op)
     if meaning is None:
         return None
     found = meaning(op, dtypes, *operands)
@@ -66,6 +66,16 @@ def applied(op: Any, dtypes: list[str], operands: tuple[Any, ...]) -> tuple[Any,
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, dtypes, *xs: function(*(as_dtype(x, dtypes[0]) for x in xs))
+
+
+def _named(op: Any) -> Callable[..., Any] | None:
+    """Return the meaning of an op that names its function of scipy.special, as PyMC's `i1e` does; None for others.
+
+    PyTensor's `Elemwise` calls that function in place of the op's own `impl`.
+    """
+    module, _, name = (getattr(op, "nfunc_spec", None) or ("",))[0].rpartition(".")
+    function = getattr(T.special, name, None) if module == "scipy.special" else None
+    return None if function is None else _plain(function)
 
 
 def _folded(function: Callable[..., Any]) -> Callable[..., Any]:

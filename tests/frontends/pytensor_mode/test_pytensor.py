@@ -13,7 +13,9 @@ import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode, get_mode  # noqa: E402
 from pytensor.ifelse import ifelse  # noqa: E402
 from pytensor.raise_op import Assert, CheckAndRaise  # noqa: E402
+from pytensor.scalar.basic import UnaryScalarOp, upgrade_to_float_no_complex  # noqa: E402
 from pytensor.scan.utils import until as until_  # noqa: E402
+from pytensor.tensor.elemwise import Elemwise  # noqa: E402
 
 import arignote.frontends.pytensor as door  # noqa: E402
 from arignote.frontends.pytensor import building, table  # noqa: E402
@@ -66,6 +68,19 @@ ELEMENTWISE = [
     pt.cast(x, "int32"), pt.cast(x, "float32"), pt.second(x, y),
     pt.complex(x, y).real, pt.imag(pt.complex(x, y) * 2), pt.angle(pt.complex(x, y)), pt.conj(pt.complex(x, y)).imag,
 ]  # fmt: skip
+
+
+def test_scalar_ops_mean_the_scipy_function_that_they_name():
+    """As PyMC's `i1e` does, of the density of Rice's distribution."""
+
+    class Named(UnaryScalarOp):
+        nfunc_spec = ("scipy.special.i1e", 1, 1)
+
+        def impl(self, v):
+            raise AssertionError("scipy.special.i1e is called in its place")
+
+    named = Elemwise(Named(upgrade_to_float_no_complex, name="named"))
+    same([x, b], [named(x), named(b)], VALUES[:1] + VALUES[5:6])
 
 
 def test_elementwise():
