@@ -90,6 +90,7 @@ class Trace:
     owners     `depth` when a function began whose variable functions inside assign, and the cell, by its id
     showing    whether a text is made for people: of an error, or to be printed
     layouts    the strides of arguments that are not in C order, and the guard that requires them
+    arranged   the new arrays in another order: NumPy's argument for it, and the array whose order "A" and "K" keep
     orders     the conditions that arguments are in C order
     copying    the lengths and orders that decide which reshapes copy in NumPy, guards if an array is written
     in_order   the conditions under which arrays are in C order
@@ -137,6 +138,7 @@ class Trace:
         self.truths: dict[Variable, Known] = {}
         self.read_only: set[Variable] = set()
         self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
+        self.arranged: dict[Variable, tuple[str, Variable | None]] = {}
         self.orders: dict[Variable, str] = {}
         self.copying: dict[str, None] = {}
         self.in_order: dict[Variable, dict[str, None]] = {}

@@ -86,8 +86,14 @@ class ArrayMembers:
 
     def copy(self: Any, order: str | None = "C") -> Any:
         """A new array; in C order unless NumPy keeps another one: the orders "K" and "A"."""
-        found = super().copy()  # type: ignore[misc]
-        return in_c_order(found) if self.ndim and order == "C" else found
+        return laid_out(super().copy(), order or "C", self)  # type: ignore[misc]
+
+    def astype(
+        self: Any, dtype: Any, order: str | None = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:  # fmt: skip
+        """The elements in another dtype, in the order of the array unless `order` asks for another one."""
+        found = super().astype(dtype, casting=casting, copy=copy)  # type: ignore[misc]
+        return found if order in (None, "K") else laid_out(found, order, self)
 
     def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The parts along `axis` where a condition holds; see `T.compress`."""
@@ -259,12 +265,25 @@ def contiguous(x: Any, order: str = "C") -> Any:
     array = shadow(_trace(), x)
     if array is not None and (array.flags.c_contiguous if order == "C" else array.flags.f_contiguous):
         return x
-    found = in_c_order(copied(x)) if order == "C" else copied(x)
+    found = laid_out(copied(x), order, x)
     if array is None:
         return sharing(x, found, "its strides are not known, so NumPy may or may not have copied it")
-    if order == "F":
-        _trace().layouts[found] = np.asfortranarray(array).strides, ""
     return found
+
+
+def laid_out(made: Any, order: str | None, like: Any = None) -> Any:
+    """Return `made`, a new array of the trace, in the order that NumPy's argument of a constructor asks for.
+
+    `like`: the array whose order "A" and "K" keep, if there is one.
+    """
+    if not is_of_call() or made.ndim < 2:
+        return made
+    order = str(order or "K").upper()
+    if order == "C":
+        return made if like is None else in_c_order(made)
+    if order == "F" or (like is not None and not is_in_c_order(like, always=True)):
+        _trace().arranged[made] = order, None if order == "F" else like
+    return made
 
 
 def sharing(x: Any, found: Any, reason: str) -> Any:

@@ -168,7 +168,7 @@ def _conditions_of_order(trace: Trace, x: Variable) -> dict[str, None] | None:
         if v in seen:
             continue
         seen.add(v)
-        if v in trace.layouts:
+        if v in trace.layouts or v in trace.arranged:
             return None
         if v in trace.orders:
             guards[trace.orders[v]] = None
@@ -230,6 +230,12 @@ def shadow(trace: Trace, x: Variable) -> np.ndarray | None:
     strides, guard = trace.layouts.get(x, (None, ""))
     if guard:
         trace.copying[guard] = None
+    if x in trace.arranged:
+        order, like = trace.arranged[x]
+        array = np.broadcast_to(x.type.numpy.type(0), shape) if like is None else shadow(trace, like)
+        if array is None:
+            return None
+        strides = np.empty_like(array, x.type.numpy, order, shape=shape).strides  # type: ignore[call-overload]
     if strides is None:
         if not is_in_c_order(x):
             return None

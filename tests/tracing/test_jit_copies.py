@@ -129,3 +129,32 @@ def test_results_keep_the_order_of_their_operands(lines, tmp_path):
         unknown = contextlib.suppress(TypeError) if memory != "C" else contextlib.nullcontext()
         with unknown:  # what NumPy does depends on strides that a trace does not know
             compare(lines, tmp_path, ((4, 6), (2, 3)), (memory,))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: np.array(x, order="F"), lambda x: np.zeros((2, 3), order="F"), lambda x: x.copy("F"),
+        lambda x: np.copy(x, order="F"), lambda x: np.asarray(x, order="F"), lambda x: x.astype("f4", order="F"),
+        lambda x: np.full((2, 3), x[0, 0], order="F"), lambda x: np.zeros_like(x, order="F"),
+        lambda x: np.empty_like(x.T), lambda x: np.ones_like(x.T, order="C"), lambda x: np.array(x.T, order="C"),
+        lambda x: np.zeros_like(np.zeros_like(x.T)), lambda x: np.eye(2, 3, order="F"),
+    ],
+)  # fmt: skip
+def test_new_arrays_have_the_order_that_is_asked_for(made):
+    def read(x):
+        y = made(x)
+        y[...] = x if y.shape == x.shape else x.T
+        flat = y.ravel("F")
+        flat[1] = 9.0
+        return y.strides, y.flags.f_contiguous, y.ravel("K"), y, flat
+
+    f = ag.jit(read)
+    for shape in ((2, 3), (1, 3), (2, 3)):
+        x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        if shape == (1, 3) and np.shape(made(x)) not in ((1, 3), (3, 1)):
+            continue
+        got, expected = f(x.copy()), read(x.copy())
+        assert got[:2] == expected[:2]
+        for a, b in zip(got[2:], expected[2:], strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -10,7 +10,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import array_of, is_of_call
-from ...ops.shapes.array_members import contiguous
+from ...ops.shapes.array_members import contiguous, laid_out
 from ...ops.shapes.stored import copied
 from ..iterables import Steps
 from ..saved import line
@@ -29,7 +29,7 @@ def _dtype(dtype: Any, default: str = "float64") -> str:
 
 def _filled(value: Any) -> Any:
     def function(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
-        return array_of(copied(T.full(_shape(shape), value, dtype=_dtype(dtype))))
+        return array_of(laid_out(copied(T.full(_shape(shape), value, dtype=_dtype(dtype))), order))
 
     return function
 
@@ -38,13 +38,13 @@ def _full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     default = None if dtype is None else np.dtype(dtype).name
-    return array_of(copied(T.full(_shape(shape), fill_value, dtype=default)))
+    return array_of(laid_out(copied(T.full(_shape(shape), fill_value, dtype=default)), order))
 
 
 def _eye(
     N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
-    return copied(T.eye(N, M, k, dtype=_dtype(dtype)))
+    return laid_out(copied(T.eye(N, M, k, dtype=_dtype(dtype))), order)
 
 
 def _identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -52,7 +52,7 @@ def _identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
 
 
 def _array(
-    x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+    x: Any, dtype: Any = None, *, copy: Any = True, order: str | None = "K", subok: bool = False, ndmin: int = 0,
     like: Any = None,
 ) -> Any:  # fmt: skip
     if isinstance(x, Steps):
@@ -62,14 +62,20 @@ def _array(
         v = T.cast(v, np.dtype(dtype).name)
     while v.ndim < ndmin:
         v = T.expand_dims(v, 0)
-    kept = copy is None or copy is np._CopyMode.IF_NEEDED or not copy
-    return array_of(v if kept and v is x else copied(v))
+    is_kept = (copy is None or copy is np._CopyMode.IF_NEEDED or not copy) and v is x
+    if order in (None, "A", "K"):
+        return array_of(v if is_kept else copied(v))
+    return array_of(contiguous(v, order.upper()) if is_kept and is_of_call() else laid_out(copied(v), order, v))
+
+
+def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    return _array(a, order=order)
 
 
 def _asarray(
     x: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
-    return _array(x, dtype, copy=copy)
+    return _array(x, dtype, copy=copy, order=order)
 
 
 def _require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
@@ -118,7 +124,8 @@ def _like(name: str) -> Any:
     ) -> Any:  # fmt: skip
         like = as_tensor(x)
         lengths = _shape(shape) if shape is not None else T.lengths_of(like)
-        return array_of(copied(T.full(lengths, fill_value, dtype=_dtype(dtype, str(like.dtype)))))
+        made = copied(T.full(lengths, fill_value, dtype=_dtype(dtype, str(like.dtype))))
+        return array_of(laid_out(made, order, like))
 
     def with_number(x: Any, *args: Any, **options: Any) -> Any:
         return filled(x, int(name == "ones_like"), *args, **options)
@@ -130,7 +137,8 @@ _steps.__qualname__ = "arange"
 
 CONSTRUCTORS: dict[Any, Any] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full, np.ndarray: _filled(0),
-    np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
+    np.eye: _eye, np.identity: _identity, np.array: _array, np.copy: _copy,
+    np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _contiguous("C"), np.require: _require, np.fromiter: _fromiter,
     np.arange: _arange, np.linspace: _linspace, np.lib.stride_tricks.as_strided: as_strided,
     np.frombuffer: frombuffer,
