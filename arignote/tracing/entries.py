@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cbackend.calls.guards import guard_program
 from ..cbackend.calls.native_jit import TYPES, Calls
 from ..function.compiled import Function
 from ..ops.core.tracing import GUARD_NAMES
@@ -50,12 +51,15 @@ def native(
     leaves = [n for n, kind in enumerate(kinds) if kind is not Static]
     if any(not other.guards for other in before) or any(kinds[leaves[k]] is not np.ndarray for k in made.stores):
         return None
-    guard = _guard(made, before, [kinds[n] for n in leaves], leaves, len(kinds))
+    guards = [(text, guard_program(text, function.inputs)) for text in _conditions(made, before)]
+    others = [text for text, program in guards if program is None]
+    guard = _guard(others, [kinds[n] for n in leaves], leaves, len(kinds))
     read = [(reading.source.function.__globals__, reading.name) for reading in arrays]  # type: ignore[union-attr]
     found: Callable[..., Any] | None = enter(_without_last(other, len(read)) if read else other, Calls(
         tuple(None if kind is Static else kind for kind in kinds),
         tuple(a if kind is Static else None for a, kind in zip([*args, *arrays], kinds, strict=True)),
-        tuple(v for v in variables if v is not None), guard, made.stores, made.classes, _finish(made.form),
+        tuple(v for v in variables if v is not None), tuple(p for _, p in guards if p is not None), guard,
+        made.stores, made.classes, _finish(made.form),
     ))  # fmt: skip
     return found if found is None or not read else _with_globals(found, other, read)
 
@@ -112,23 +116,24 @@ def _variable(reading: Reading) -> tuple[dict[str, Any], str, Any] | None:
     return (space, reading.name, value) if same and reading.name in space and value is held.value else None
 
 
-def _guard(
-    made: Traced, before: Sequence[Traced], kinds: Sequence[Any], leaves: Sequence[int], count: int
-) -> Callable[..., Any] | None:
-    """Return the function of the arguments that says whether a trace serves a call, and no earlier one does.
+def _conditions(made: Traced, before: Sequence[Traced]) -> list[str]:
+    """Return the expressions of a call that hold if a trace serves it, and no earlier one does."""
+    texts = [f"({guard})" for guard in made.guards]
+    texts += [f"not ({' and '.join(f'({guard})' for guard in other.guards)})" for other in before]
+    return [text for text in texts if _LEAF.search(text) or not eval(text, {**GUARD_NAMES})]
 
-    None if it serves all.
-    """
+
+def _guard(
+    texts: Sequence[str], kinds: Sequence[Any], leaves: Sequence[int], count: int
+) -> Callable[..., Any] | None:
+    """Return the function of the arguments that says whether all expressions hold; None if there are none."""
+    if not texts:
+        return None
 
     def argument(found: re.Match[str]) -> str:
         k = int(found[1])
         return f"x{leaves[k]}{'' if kinds[k] in (int, float) else found[2] or ''}"
 
-    texts = [f"({guard})" for guard in made.guards]
-    texts += [f"not ({' and '.join(f'({guard})' for guard in other.guards)})" for other in before]
-    texts = [text for text in texts if _LEAF.search(text) or not eval(text, {**GUARD_NAMES})]
-    if not texts:
-        return None
     names = ", ".join(f"x{n}" for n in range(count))
     source = f"lambda {names}: {' and '.join(_LEAF.sub(argument, text) for text in texts)}"
     guard: Callable[..., Any] = eval(source, {**GUARD_NAMES})

@@ -6,8 +6,17 @@ typedef struct object object;
 
 /* AG_SMALL: elements up to which short calls keep Python's lock; AG_SHORT: nanoseconds of a short call. */
 enum { AG_SMALL = 2048, AG_SHORT = 20000, AG_TRIALS = 8, AG_ARRAYS = 32, AG_LENGTHS = 64 };
-/* Instructions that compute a length; all but the first two pop operands from the stack. */
-enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
+/* Instructions that compute a length, or the truth of a guard.  The first three push an operand, AG_NOT replaces the
+   last value by another one, AG_SELECT three (the truth, then both choices), and all others two. */
+enum {
+    AG_NUMBER,                    /* the operand */
+    AG_EXTENT,                    /* a length of an input */
+    AG_VALUE,                     /* the element of an input, an array of rank 0 of int64 */
+    AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MOD, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST,
+    AG_LESS, AG_AT_MOST, AG_EQUAL, AG_AND, AG_OR, AG_NOT, AG_SELECT
+};
+/* Most values that a program has on the stack. */
+enum { AG_STACK = 16 };
 
 /* Inputs for which numbers stand: arrays of rank 0 of float64, of int64. */
 enum { AG_NO_SCALAR, AG_FLOAT_SCALAR, AG_INTEGER_SCALAR };
@@ -28,10 +37,12 @@ typedef struct ag_signature {
     const i64 *most;              /* outputs: the elements from which they are made elsewhere */
     const i64 *programs;          /* for each length of each output its program, one after the other */
     const i64 *program_lengths;   /* in pairs (operation, operand) */
+    const i64 *guards;            /* programs that must be true of a call, like those of lengths */
+    const i64 *guard_lengths;     /* `guarded` of them */
     i64 *profile, *warm_up;       /* as in ag_call; one call at a time counts there */
     i32 counting;                 /* whether one does now: who holds Python's lock may look, and change it */
     i64 input_lengths;            /* of all inputs together */
-    i32 inputs, outputs;
+    i32 inputs, outputs, guarded;
     i32 stored;                   /* the last inputs, which come from cells and not from the caller */
     i32 returned;                 /* the first outputs; the others go to cells */
     object *const *cells;         /* lists of one element: of the stored inputs, then of the outputs not returned */

@@ -38,8 +38,8 @@ _FORMS = {
     "maximum": "({0} if {0} > {1} else {1})", "minimum": "({0} if {0} < {1} else {1})",
     "broadcast": "({0} if {1} == 1 else {1})",  # {0}, the joint length of many, stands there once
 }  # fmt: skip
-LONGEST = 100
-"""Most operations of a length that the entry computes; Python parses at most 200 nested parentheses."""
+_NESTED = {"maximum": "max({}, {})", "minimum": "min({}, {})", "broadcast": "({} if (n := {}) == 1 else n)"}
+"""Forms of operands that are expressions: each stands there once."""
 
 
 @record
@@ -98,9 +98,11 @@ def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
             shapes.append(shapes[interface.in_place[k]])
             continue
         known = None if k in traits.given else interface.lengths[k]
-        if known is not None and any(len(program) > LONGEST for program in known):
-            known = None  # as large as the last one
         shape = None if known is None else [_python(program) for program in known]
+        for axis, length in enumerate(shape or ()):
+            if not _is_name(length):
+                lines.append(f"m{k}_{axis} = {length}")
+                shape[axis] = f"m{k}_{axis}"  # type: ignore[index]
         memory = f"o{k}" if k in traits.given else _allocation(k, shape, o.numpy.itemsize)
         lines.append(f"y{k} = {memory}")
         if shape is None:
@@ -142,6 +144,12 @@ def _python(program: Sequence[Step]) -> str:
         elif operation == "extent":
             stack.append("n{}_{}".format(*operand))
         else:
-            last = stack.pop()
-            stack.append(_FORMS[operation].format(stack.pop(), last))
+            last, first = stack.pop(), stack.pop()
+            forms = _FORMS if _is_name(first) and _is_name(last) else {**_FORMS, **_NESTED}
+            stack.append(forms[operation].format(first, last))
     return stack.pop()
+
+
+def _is_name(text: str) -> bool:
+    """Whether the text of a length is the name of a number or a number."""
+    return text.isidentifier() or text.isdecimal()

@@ -18,7 +18,7 @@ from ...graph import TensorType
 from ..abi._abi import ffi
 from ..build.build import Library
 from .interface import Interface
-from .output_lengths import Step
+from .output_lengths import Step, stack_of
 from .outputs import LARGE
 
 MOST_STEPS = 100
@@ -227,19 +227,14 @@ def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] 
         if shape is None:
             return None
         programs += shape
-    first = list(itertools.accumulate((i.ndim for i in interface.inputs), initial=0))
-
-    def words(step: Step) -> tuple[int, int]:
-        operation, operand = step
-        place = first[operand[0]] + operand[1] if operation == "extent" else operand or 0
-        return getattr(names, f"AG_{operation.upper()}"), place
-
+    words, counts = programs_in_c(programs, interface, names)
+    if words is None:
+        return None
     alive = (
         ffi.new("object *[]", [ffi.cast("object *", id(a.numpy)) for a in arrays]),
         ffi.new("i32[]", [a.ndim for a in arrays]),
         ffi.new("i32[]", [_scalar(i.type) for i in interface.inputs] or 1),
-        ffi.new("i64[]", [word for program in programs for step in program for word in words(step)] or 1),
-        ffi.new("i64[]", [len(program) for program in programs] or 1),
+        words, counts,
         ffi.new("i64[]", [LARGE // o.numpy.itemsize for o in interface.outputs]),
         ffi.new("i64[]", [a.numpy.itemsize for a in arrays]),
         [a.numpy for a in arrays],
@@ -247,8 +242,24 @@ def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] 
     facts = ffi.new("ag_signature *")
     facts.dtypes, facts.ranks, facts.scalars = alive[:3]
     facts.programs, facts.program_lengths, facts.most, facts.items = alive[3:7]
-    facts.inputs, facts.outputs, facts.input_lengths = len(interface.inputs), len(interface.outputs), first[-1]
+    facts.inputs, facts.outputs = len(interface.inputs), len(interface.outputs)
+    facts.input_lengths = sum(i.ndim for i in interface.inputs)
     return facts, alive
+
+
+def programs_in_c(programs: Sequence[Sequence[Step]], interface: Interface, names: Any) -> tuple[Any, Any]:
+    """Return programs as native_entry.c reads them, and their lengths; None twice if one needs a larger stack."""
+    if any(stack_of(program) > names.AG_STACK for program in programs):
+        return None, None
+    first = list(itertools.accumulate((i.ndim for i in interface.inputs), initial=0))
+
+    def in_words(step: Step) -> tuple[int, int]:
+        operation, operand = step
+        place = first[operand[0]] + operand[1] if operation == "extent" else operand or 0
+        return getattr(names, f"AG_{operation.upper()}"), place
+
+    words = [word for program in programs for step in program for word in in_words(step)]
+    return ffi.new("i64[]", words or 1), ffi.new("i64[]", [len(program) for program in programs] or 1)
 
 
 def _scalar(type: TensorType) -> int:

@@ -37,14 +37,7 @@ typedef struct array {
     i32 flags;
 } array;
 
-enum {
-    C_CONTIGUOUS = 0x1,
-    F_CONTIGUOUS = 0x2,
-    ALIGNED = 0x100,
-    WRITEABLE = 0x400,
-    FASTCALL_KEYWORDS = 0x82,
-    STACK = 12
-};
+enum { C_CONTIGUOUS = 0x1, F_CONTIGUOUS = 0x2, ALIGNED = 0x100, WRITEABLE = 0x400, FASTCALL_KEYWORDS = 0x82 };
 enum { C_ORDER = -1 }; /* the stride of a result that lies in the order of C */
 
 /* Table by which Python finds a builtin. */
@@ -57,31 +50,66 @@ struct method {
 
 static ag_python py;
 
-static i64 floor_divided(i64 a, i64 b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
-
-/* Return the length that a postfix program of (operation, operand) pairs computes from `lengths`; -1: none. */
-static i64 evaluated(const i64 *program, i64 count, const i64 *lengths)
+/* Divide as Python does; 0 if there is no result of 64 bits. */
+static i32 divided(i64 a, i64 b, i32 remainder, i64 *result)
 {
-    i64 stack[STACK], top = -1;
+    if (b == 0 || (b == -1 && a == (i64)1 << 63)) return 0;
+    i64 rest = a % b, below = rest != 0 && (rest < 0) != (b < 0);
+    *result = remainder ? rest + below * b : a / b - below;
+    return 1;
+}
+
+/* Put the result of an operation on two numbers, or on three, at the first of them; 0 if it does not fit 64 bits. */
+static i32 operated(i64 operation, i64 *x)
+{
+    i64 a = x[0], b = x[1];
+    switch (operation) {
+    case AG_ADD: return !__builtin_add_overflow(a, b, x);
+    case AG_SUB: return !__builtin_sub_overflow(a, b, x);
+    case AG_MUL: return !__builtin_mul_overflow(a, b, x);
+    case AG_FLOORDIV: return divided(a, b, 0, x);
+    case AG_MOD: return divided(a, b, 1, x);
+    case AG_MAXIMUM: *x = a > b ? a : b; break;
+    case AG_MINIMUM: *x = a < b ? a : b; break;
+    case AG_LESS: *x = a < b; break;
+    case AG_AT_MOST: *x = a <= b; break;
+    case AG_EQUAL: *x = a == b; break;
+    case AG_AND: *x = a & b; break;
+    case AG_OR: *x = a | b; break;
+    case AG_SELECT: *x = a ? b : x[2]; break;
+    default: *x = a == 1 ? b : a; /* AG_BROADCAST */
+    }
+    return 1;
+}
+
+/* Set what a postfix program of (operation, operand) pairs computes from the inputs; 0 if that does not fit 64 bits. */
+static i32 evaluated(const i64 *program, i64 count, const i64 *lengths, void *const *data, i64 *value)
+{
+    i64 stack[AG_STACK], top = -1;
     for (i64 k = 0; k < count; k++) {
-        i64 operand = program[2 * k + 1], b = 0;
-        if (program[2 * k] > AG_EXTENT) b = stack[top--];
-        switch (program[2 * k]) {
+        i64 operation = program[2 * k], operand = program[2 * k + 1];
+        switch (operation) {
         case AG_NUMBER: stack[++top] = operand; break;
         case AG_EXTENT: stack[++top] = lengths[operand]; break;
-        case AG_ADD: stack[top] += b; break;
-        case AG_SUB: stack[top] -= b; break;
-        case AG_MUL: stack[top] *= b; break;
-        case AG_FLOORDIV:
-            if (b == 0) return -1;
-            stack[top] = floor_divided(stack[top], b);
-            break;
-        case AG_MAXIMUM: stack[top] = stack[top] > b ? stack[top] : b; break;
-        case AG_MINIMUM: stack[top] = stack[top] < b ? stack[top] : b; break;
-        default: stack[top] = stack[top] == 1 ? b : stack[top]; /* AG_BROADCAST */
+        case AG_VALUE: stack[++top] = *(const i64 *)data[operand]; break;
+        case AG_NOT: stack[top] = !stack[top]; break;
+        default:
+            top -= operation == AG_SELECT ? 2 : 1;
+            if (!operated(operation, stack + top)) return 0;
         }
     }
-    return stack[0];
+    *value = stack[0];
+    return 1;
+}
+
+/* Whether the guards of a function hold for a call. */
+static i32 guarded(const ag_signature *s, const i64 *lengths, void *const *data)
+{
+    const i64 *program = s->guards;
+    i64 holds = 1;
+    for (i32 k = 0; k < s->guarded; program += 2 * s->guard_lengths[k++])
+        if (!evaluated(program, s->guard_lengths[k], lengths, data, &holds) || !holds) return 0;
+    return 1;
 }
 
 /* Return where the value of a number lies, in the object or in `place`; NULL if it does not fit the input. */
@@ -184,7 +212,7 @@ static i32 make(const ag_signature *s, object **results, void **data, i64 *lengt
             continue;
         }
         for (i32 axis = 0; axis < rank; axis++) {
-            own[axis] = evaluated(program, *count, lengths);
+            if (!evaluated(program, *count, lengths, data, own + axis)) return k;
             if (own[axis] < 0 || own[axis] >= most) return k;
             size *= own[axis];
             if (size >= most) return k;
@@ -282,7 +310,7 @@ static i32 ran(ag_signature *s, object *const *given, i64 begun, object **result
     _Alignas(16) i64 scalars[2 * AG_ARRAYS];
     i32 contiguous = 1;
     i64 elements = take(s, given, data, lengths, &contiguous, numbers);
-    if (elements < 0 || (!contiguous && !take_strides(s, given, strides))) return 0;
+    if (elements < 0 || !guarded(s, lengths, data) || (!contiguous && !take_strides(s, given, strides))) return 0;
     i32 made = make(s, results, data, lengths, scalars, &elements);
     ag_call call;
     prepare(&call, s->rt, s->declared, s->constants, s->constant_lengths, data, lengths);

@@ -12,7 +12,8 @@ from ...record import record
 from ..abi._abi import ffi
 from ..build.build import Library
 from .interface import Interface
-from .native import builtin, methods_of, signature_of
+from .native import builtin, methods_of, programs_in_c, signature_of
+from .output_lengths import Step
 
 TYPES = {float: "float64", int: "int64", np.float64: "float64", np.int64: "int64"}
 """Types of numbers that a trace takes as arrays of rank 0 of a dtype."""
@@ -29,7 +30,8 @@ class Calls:
     """The calls that a trace serves, and what becomes of its outputs.
 
     `kinds`: for each argument its type, or None for a static one, which must be the object in `fixed`.  `variables`:
-    globals, a name and the value that the trace holds for.  `guard`: a function of the arguments, or None.  `stores`:
+    globals, a name and the value that the trace holds for.  `guards`: programs of lengths and integers, all of them
+    true.  `guard`: a function of the arguments that is true, too, or None.  `stores`:
     inputs that the first outputs are written to.  `classes`: the types of the outputs after those.  `finish` makes the
     result from them; None: it is the output, or None.
     """
@@ -37,6 +39,7 @@ class Calls:
     kinds: tuple[type | None, ...]
     fixed: tuple[Any, ...]
     variables: tuple[tuple[dict[str, Any], str, Any], ...]
+    guards: tuple[list[Step], ...]
     guard: Callable[..., Any] | None
     stores: tuple[int, ...]
     classes: tuple[type, ...]
@@ -59,8 +62,10 @@ def native_jit(
             return None
     facts, alive = found
     kinds = _kinds(calls.classes, interface.outputs[len(calls.stores) :], native.lib)
-    if kinds is None:
+    words, counts = programs_in_c(calls.guards, interface, native.lib)
+    if kinds is None or words is None:
         return None
+    facts.guards, facts.guard_lengths, facts.guarded = words, counts, len(calls.guards)
     outputs = ffi.new("i32[]", [native.lib.AG_ARRAY] * len(calls.stores) + kinds or 1)
     facts.kinds = outputs
     trace = ffi.new("ag_trace *")
@@ -77,18 +82,21 @@ def native_jit(
     trace.finish = ffi.NULL if calls.finish is None else _object(calls.finish)
     trace.count, trace.globals = len(calls.kinds), len(calls.variables)
     trace.stored, trace.returned = len(calls.stores), len(calls.classes)
+    alive = (*alive, words, counts)
     held = (int(ffi.cast("intptr_t", trace)), other, trace, arrays, outputs, facts, alive, library, frame, calls)
     return builtin(methods_of(native).jitted, held)
 
 
 def _kinds(classes: Sequence[type], outputs: Sequence[TensorType], names: Any) -> list[int] | None:
-    """Return how the native entry makes outputs instances of classes; further outputs are arrays.
+    """Return how the native entry makes outputs instances of classes.
 
-    None for a number of Python that is computed in another dtype than that of all such numbers.
+    Further outputs, results of checks, are dropped: bools need no array until then.  None for a number of Python that
+    is computed in another dtype than that of all such numbers.
     """
-    found = [names.AG_ARRAY] * len(outputs)
+    found = [names.AG_ARRAY if o.ndim or o.dtype != "bool" else names.AG_BOOL for o in outputs]
     for k, kind in enumerate(classes):
         if kind is np.ndarray:
+            found[k] = names.AG_ARRAY
             continue
         word, dtype = _NUMBERS.get(kind, ("NUMPY_SCALAR", outputs[k].dtype))
         if outputs[k].dtype != dtype or outputs[k].ndim:

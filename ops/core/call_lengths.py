@@ -109,7 +109,9 @@ class Length:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.exact(), name)
+        found = getattr(self.known.value, name)  # a name that numbers lack needs no guard
+        self.exact()
+        return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.exact(), dtype=dtype)

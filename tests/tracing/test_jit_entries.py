@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote import ops as T
 from arignote.cbackend.calls import native
+from arignote.cbackend.calls.guards import guard_program
 from arignote.function.compiled import NATIVE_AFTER
+from arignote.tracing import entries
 
 pytestmark = pytest.mark.skipif(not native.layouts_hold(), reason="objects of this Python lie in memory otherwise")
 
@@ -147,3 +150,100 @@ def test_several_threads():
     for w in workers:
         w.join()
     assert not failed
+
+
+def thirds(x, n):
+    """Branches on lengths and integers, decided when the call is traced."""
+    m = len(x)
+    if m % 3 == 1 and n * 2 - 1 > max(m, 4):
+        return x * 2.0
+    if m // 2 < 2 or n == 7:
+        return x - 1.0
+    return x + float(m)
+
+
+@pytest.mark.filterwarnings("ignore:.*the call ran in Python")
+def test_guards_on_lengths_and_integers_are_programs(monkeypatch):
+    """No function of Python is called for them; each call takes the branch that Python takes."""
+    made = []
+    monkeypatch.setattr(entries, "_guard", lambda texts, *rest: made.append(texts))
+    f = entered(ag.jit(thirds), np.arange(4.0), 9)
+    for m in range(1, 9):
+        for n in (-(2**63), -1, 0, 3, 7, 9, 2**62, 2**63 - 1, np.int64(7)):
+            np.testing.assert_array_equal(f(np.arange(float(m)), n), thirds(np.arange(float(m)), int(n)))
+    assert made and not any(made)
+
+
+@pytest.mark.parametrize(
+    "text, steps",
+    [
+        ("a[0].shape[0] > 0", "0 n0_0 less"),
+        ("(a[0].shape[0] >= 2) is False", "2 n0_0 at_most not"),
+        ("-1 <= a[1].item() <= -(2 * 3)", "-1 x1 at_most x1 0 2 3 mul sub at_most and"),
+        (
+            "max(a[0].shape[0], 2) // 2 == 1 or not a[1].item() != 1",
+            "n0_0 2 maximum 2 floordiv 1 equal x1 1 equal not not or",
+        ),
+        ("(4 if a[0].shape[0] == 1 else a[0].shape[0]) % 2 == 0", "n0_0 1 equal 4 n0_0 select 2 mod 0 equal"),
+        (f"a[1].item() >= {-(2**63)}", f"{-(2**63)} x1 at_most"),
+        (f"a[1].item() < {2**63}", None),
+        ("a[2].item() < 1.5", None),
+        ("a[2].item() < 1", None),
+        ("a[0].strides[0] == 8", None),
+        ("a[0].shape[0] / 2 == 1.5", None),
+        ("a[0].shape[1] == 1", None),
+        ("a[1].item() == True", None),
+    ],
+)
+def test_programs_of_guards(text, steps):
+    found = guard_program(text, [T.vector("x"), T.lscalar("n"), T.dscalar("v")])
+    words = found and [_word(*step) for step in found]
+    assert words == (steps and steps.split())
+
+
+def _word(operation, operand):
+    places = {"number": str, "extent": lambda o: f"n{o[0]}_{o[1]}", "value": lambda o: f"x{o}"}
+    return places[operation](operand) if operation in places else operation
+
+
+@pytest.mark.filterwarnings("ignore:.*the call ran in Python")
+def test_integers_that_leave_64_bits_in_a_guard_go_to_python():
+    """Python's integers do not wrap, so neither may those of a guard."""
+    f = entered(ag.jit(lambda n: 1.0 if n * 4 + 1 > 0 else -1.0), 3)
+    for n in (-(2**63), -(2**61) - 1, -1, 0, 2**61, 2**62, 2**63 - 1):
+        assert f(n) == (1.0 if n * 4 + 1 > 0 else -1.0), n
+
+
+def search(x, v):
+    low, high = 0, len(x)
+    while low < high:
+        middle = (low + high) // 2
+        if x[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def test_an_index_made_of_lengths_serves_all_lengths():
+    f = ag.jit(search)
+    for n in (4, 9, 1000):
+        assert f(np.arange(float(n)), 3.0) == 3
+    (traces,) = f._found.values()
+    assert len(traces if isinstance(traces, list) else [traces]) == 1
+
+
+def nested(x, y, z):
+    """Of a length that nests six deep."""
+    a = np.concatenate([x, y[1:]])
+    b = np.concatenate([a[::2], z])
+    return np.concatenate([b[1:], x])[::3] * 2.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_lengths_of_any_nesting_have_entries(n):
+    x, y, z = np.arange(1.0 * n), np.arange(3.0 * n + 1), np.arange(7.0)
+    f = entered(ag.jit(nested), x, y, z)
+    for k in range(4):
+        parts = x[k:], y[: n + k], z[::-1]
+        np.testing.assert_array_equal(f(*parts), nested(*parts))
