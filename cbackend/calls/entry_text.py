@@ -99,10 +99,9 @@ def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
             continue
         known = None if k in traits.given else interface.lengths[k]
         shape = None if known is None else [_python(program) for program in known]
-        for axis, length in enumerate(shape or ()):
-            if not _is_name(length):
-                lines.append(f"m{k}_{axis} = {length}")
-                shape[axis] = f"m{k}_{axis}"  # type: ignore[index]
+        if shape is not None:
+            lines += [f"m{k}_{axis} = {length}" for axis, length in enumerate(shape) if not _is_name(length)]
+            shape = [length if _is_name(length) else f"m{k}_{axis}" for axis, length in enumerate(shape)]
         memory = f"o{k}" if k in traits.given else _allocation(k, shape, o.numpy.itemsize)
         lines.append(f"y{k} = {memory}")
         if shape is None:

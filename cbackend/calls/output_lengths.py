@@ -82,20 +82,20 @@ def _program(
 
 
 def _joined(
-    dim: Dim, places: dict[Variable, int], made: dict[Dim, list[Step] | None], depth: int
+    dim: Any, places: dict[Variable, int], made: dict[Dim, list[Step] | None], depth: int
 ) -> list[Step] | None:
     """Return the program of a length that is no number."""
-    if dim.kind == "extent":  # type: ignore[union-attr]
-        variable, axis = dim.args  # type: ignore[union-attr]
+    if dim.kind == "extent":
+        variable, axis = dim.args
         return [("extent", (places[variable], axis))] if variable in places else None
-    if dim.kind not in OPERATIONS or depth == 0:  # type: ignore[union-attr]
+    if dim.kind not in OPERATIONS or depth == 0:
         return None
     found: list[Step] = []
-    for number, part in enumerate(dim.args):  # type: ignore[union-attr]
-        operand = _program(part, places, made, depth - 1)  # type: ignore[arg-type]
+    for number, part in enumerate(dim.args):
+        operand = _program(part, places, made, depth - 1)
         if operand is None or len(found) + len(operand) >= LONGEST:
             return None
         found += operand
         if number:
-            found.append((dim.kind, None))  # type: ignore[union-attr]
+            found.append((dim.kind, None))
     return found
