@@ -38,15 +38,16 @@ static inline N ag_mod_N(N a, N b)
 }
 
 /* The same in loops that compilers vectorize.  An instruction that divides integers takes 10 to 90 cycles, and none divides
-   vectors.  A quotient of numbers of 16 bits is right in float32, of 32 bits in float64: it is no nearer to a whole number
-   than 1 / d, which is more than the rounding.  Of 64 bits it is nearly right, a little too small so that it fits, and so is
-   that of what is left; the last rest is at most d / 2 in size.  The reciprocal of a d that all elements share is computed
-   once.  One number alone waits longer for this than for the instruction. */
+   vectors.  Numbers of 16 bits are divided in float32, of 32 bits in float64: half of the divisor's sign is added to a, so
+   that the exact quotient lies at least 1 / 2|d| from every whole number, which is more than both roundings.  Of 64 bits the
+   quotient is nearly right, a little too small so that it fits, and so is that of what is left; the last rest is at most
+   d / 2 in size.  The reciprocal of a d that all elements share is computed once.  One number alone waits longer for this
+   than for the instruction. */
 
 static inline I ag_quotient_lanes_I(I a, I d)
 {
-    if (sizeof(I) <= 2) return (I)(i32)floorf((f32)a / (f32)d);
-    if (sizeof(I) == 4) return (I)(i32)floor((f64)a / (f64)d);
+    if (sizeof(I) <= 2) return (I)(i32)floorf(((f32)a + (0.5f - (d < 0))) * (1 / (f32)d));
+    if (sizeof(I) == 4) return (I)(i32)floor(((f64)a + (0.5 - (d < 0))) * (1 / (f64)d));
     const f64 part = (1 - 0x1p-52) / (f64)d;
     const i64 about = (i64)((f64)a * part), left = (i64)((u64)a - (u64)about * (u64)d);
     const i64 more = (i64)((f64)left * part + 0x1.8p52 - 0x1.8p52), rest = (i64)((u64)left - (u64)more * (u64)d);
@@ -72,8 +73,8 @@ static inline I ag_mod_lanes_I(I a, I b)
 static inline N ag_floor_div_lanes_N(N a, N b)
 {
     const N d = (N)(b + (b == 0)), kept = (N) - (b != 0);
-    if (sizeof(N) <= 2) return (N)((N)(i32)floorf((f32)a / (f32)d) & kept);
-    return (N)((N)(i64)floor((f64)a / (f64)d) & kept); /* not for 64 bits */
+    if (sizeof(N) <= 2) return (N)((N)(i32)floorf(((f32)a + 0.5f) * (1 / (f32)d)) & kept);
+    return (N)((N)(i64)floor(((f64)a + 0.5) * (1 / (f64)d)) & kept); /* not for 64 bits */
 }
 
 static inline N ag_mod_lanes_N(N a, N b)

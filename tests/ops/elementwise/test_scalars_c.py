@@ -253,6 +253,23 @@ def test_division_of_every_pair_of_bytes(name, dtype, compiled):
     assert np.array_equal(library.run(kernel, args)[0], node.op.evaluate(*args)[0])
 
 
+@pytest.mark.parametrize("name", ["floor_div", "mod"])
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "uint32"])
+def test_division_of_multiples_and_their_neighbours(name, dtype, compiled):
+    """Where a quotient that is computed from a reciprocal may fall to the wrong side of a whole number."""
+    kernels, library = compiled
+    node, kernel = kernels[name, (dtype, dtype)]
+    info, rng = np.iinfo(dtype), np.random.default_rng(0)
+    ends = np.array([info.min, info.min + 1, -7, -3, -2, -1, 1, 2, 3, 7, 641, info.max // 2, info.max - 1, info.max])
+    divisors = np.unique(np.concatenate([ends, rng.integers(info.min, info.max, 400), rng.integers(-200, 200, 100)]))
+    divisors = divisors[(divisors >= info.min) & (divisors != 0)]
+    multiples = divisors[:, None] * (rng.integers(info.min, info.max, (divisors.size, 60)) // divisors[:, None])
+    a = np.concatenate([multiples + k for k in (-1, 0, 1)] + [np.tile(ends, (divisors.size, 1))], 1)
+    args = [a.clip(info.min, info.max).astype(dtype).ravel(), np.repeat(divisors, a.shape[1]).astype(dtype)]
+    with np.errstate(all="ignore"):
+        assert np.array_equal(library.run(kernel, args)[0], node.op.evaluate(*args)[0])
+
+
 SPECIAL = pytest.importorskip("scipy.special")
 
 
