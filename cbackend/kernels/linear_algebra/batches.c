@@ -17,14 +17,18 @@ static i32 next_place(i32 rank, const i64 *batch, i64 *at, const T **x, const i6
     return 0;
 }
 
-/* Copy an m by n matrix to columns, or one that is stored by columns to rows. */
+/* Copy an m by n matrix to columns, or one that is stored by columns to rows.  The runtime's copy pays from some hundred
+   elements on. */
 static void copy_to_columns(const ag_runtime *rt, i64 m, i64 n, T *y, const T *x, i64 s0, i64 s1)
 {
-    rt->copy(sizeof(T), 2, (const i64[]){m, n}, y, (const i64[]){1, m}, x, (const i64[]){s0, s1});
+    if (m <= OWN_ROWS && n <= OWN_ROWS)
+        for (i64 j = 0; j < n; j++)
+            for (i64 i = 0; i < m; i++) y[i + j * m] = x[i * s0 + j * s1];
+    else rt->copy(sizeof(T), 2, (const i64[]){m, n}, y, (const i64[]){1, m}, x, (const i64[]){s0, s1});
 }
 static void copy_to_rows(const ag_runtime *rt, i64 m, i64 n, T *y, const T *x)
 {
-    rt->copy(sizeof(T), 2, (const i64[]){m, n}, y, (const i64[]){n, 1}, x, (const i64[]){1, m});
+    copy_to_columns(rt, n, m, y, x, m, 1);
 }
 
 /* Return memory for so many numbers and behind them, aligned, for the pivots of n rows; NULL if there is none. */
@@ -102,7 +106,7 @@ static i32 cholesky_batch(const ag_runtime *rt, const ag_cholesky *of)
     T *l = of->l;
     i64 at[64] = {0};
     do {
-        rt->copy(sizeof(T), 2, (const i64[]){n, n}, l, (const i64[]){n, 1}, a, of->a_strides + of->rank);
+        copy_to_columns(rt, n, n, l, a, of->a_strides[of->rank + 1], of->a_strides[of->rank]);
         if (cholesky(rt, n, l)) return OUTCOME_NOT_POSITIVE_DEFINITE;
         for (i64 i = 0; i < n; i++) __builtin_memset(l + i * n + i + 1, 0, sizeof(T) * (u64)(n - 1 - i));
         l += n * n;

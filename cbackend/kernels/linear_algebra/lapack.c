@@ -12,7 +12,7 @@
 #include "conjugates.h"
 
 #if !defined(__clang__)
-#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
+#pragma GCC optimize("O2") /* the matrices of our own loops are too small for vectors */
 #endif
 typedef __UINT64_TYPE__ u64;
 #define EXPORT __attribute__((visibility("default")))
@@ -110,6 +110,12 @@ static i64 own_cholesky(i64 n, T *a)
 
 /* ---- By LAPACK -------------------------------------------------------------------------------------------- */
 
+enum { OWN_ROWS = 8 }; /* up to so many rows a call of LAPACK takes longer than our own loops */
+
+/* Whether our own loops take matrices of n rows, for which LAPACK has this function.  It depends on n only, so equal
+   matrices have equal factors. */
+static i32 is_own(i32 function, i64 n) { return !symbols[function] || n <= OWN_ROWS; }
+
 enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 us and 20 ms of one thread */
 
 /* Threads of the BLAS meet at each step of a factorization.  On a busy machine each meeting may take milliseconds, so a
@@ -128,7 +134,7 @@ enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 
 /* a = p l u in place. */
 static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
 {
-    if (!symbols[0] || n == 0) return own_factor(n, a, pivots);
+    if (is_own(0, n)) return own_factor(n, a, pivots);
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*getrf)(const void *, const void *, T *, const void *, void *, void *) = symbols[0];
@@ -139,7 +145,7 @@ static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
 /* b = inv(a) b for n by k sides. */
 static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void *pivots, void *b)
 {
-    if (!symbols[1] || n == 0 || k == 0) {
+    if (is_own(1, n) || k == 0) {
         own_solve(n, k, lu, pivots, b);
         return;
     }
@@ -153,7 +159,7 @@ static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void
 /* The upper triangle of a becomes the u of a = u^H u. */
 static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
 {
-    if (!symbols[2] || n == 0) return own_cholesky(n, a);
+    if (is_own(2, n)) return own_cholesky(n, a);
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*potrf)(const char *, const void *, T *, const void *, void *, u64) = symbols[2];
@@ -168,7 +174,7 @@ static i64 triangular(const ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 
     const T *a = a_;
     for (i64 i = 0; !unit && i < n; i++)
         if (a[i + i * ld] == 0) return i + 1;
-    if (!symbols[3] || n == 0 || k == 0) {
+    if (is_own(3, n) || k == 0) {
         substitute(upper != trans, unit, n, k, a, trans ? ld : 1, trans ? 1 : ld, b);
         return 0;
     }

@@ -112,8 +112,23 @@ def test_batches(dtype):
                T.linalg.solve_triangular(a, b), T.linalg.cholesky(a @ T.conj(T.swapaxes(a, -1, -2)))]  # fmt: skip
     f = compiled([a, b], outputs)
     for batch, other in [((2, 3), (3,)), ((2, 1), (4,)), ((1, 3), (1,)), ((0, 3), (1,))]:
-        x, y = matrices((*batch, 3, 3), dtype), matrices((*other, 3, 2), dtype, 1)
-        near(f(x, y), outputs, [a, b], x, y)
+        for n in (3, 9):  # by our own loops, and by LAPACK
+            x, y = matrices((*batch, n, n), dtype), matrices((*other, n, 2), dtype, 1)
+            near(f(x, y), outputs, [a, b], x, y)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 9])
+def test_a_matrix_has_the_same_bits_in_a_batch_and_alone(n):
+    """Also in another order of its elements; pivots differ from matrix to matrix."""
+    a, b = shaped(3, name="a"), shaped(3, name="b")
+    f = compiled([a, b], [T.linalg.solve(a, b), T.linalg.inv(a), *T.linalg.slogdet(a), T.linalg.cholesky(a)])
+    h = hermitian((5, n, n), "float64")
+    y = matrices((5, n, 2), "float64", 1)
+    whole = f(h, y)
+    for k in range(5):
+        for x in (h[k : k + 1], np.asfortranarray(h)[k : k + 1], np.repeat(h[k : k + 1], 2, 1)[:, ::2]):
+            for found, expected in zip(f(x, y[k : k + 1]), whole, strict=True):
+                np.testing.assert_array_equal(found, expected[k : k + 1])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
