@@ -78,9 +78,12 @@ def opened(graph: FunctionGraph) -> FunctionGraph:
 def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variable]]:
     """Return the expanded graph, and its values for values of `graph` that are not in it."""
     known: dict[Variable, Variable] = {}
+    family = {n: n.op for n in graph.order if isinstance(n.op, AlongAxis) and not isinstance(n.op, Top)}
+    finite = {(n.inputs[0], op.axis) for n, op in family.items() if has_finite_top(op)}
     for node in graph.order:
-        if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
-            known[node.out] = _composition(node.op, known.get(node.inputs[0], node.inputs[0]))
+        if node in family:
+            (x,), op = node.inputs, family[node]
+            known[node.out] = _composition(op, known.get(x, x), (x, op.axis) in finite)
         else:
             copy = node.over(known)
             if copy is not node:
@@ -106,14 +109,14 @@ def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Va
     return images
 
 
-def terms_of(x: Variable, op: AlongAxis) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
+def terms_of(x: Variable, axis: int, finite: bool) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
     """(top, moved, terms) of an op of the softmax family: the maximum along its axis, x - top, and exp of that.
 
-    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.  Where
-    `has_finite_top`, an infinite maximum is cut to the largest number.
+    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.
+    `finite`: an infinite maximum is cut to the largest number, as where `has_finite_top`.
     """
-    axis, top = op.axis, Top(op.axis)(x)
-    if has_finite_top(op):
+    top = Top(axis)(x)
+    if finite:
         largest = float(np.finfo(x.dtype).max)
         top = minimum(maximum(top, constant(-largest, x.dtype)), constant(largest, x.dtype))
     moved = sub(x, DimShuffle(tuple("x" if a == axis else a - (a > axis) for a in range(x.ndim)))(top))
@@ -125,11 +128,18 @@ def has_finite_top(op: Op) -> bool:
     return not isinstance(op, Normalizing) or op.literal
 
 
-def _composition(op: AlongAxis, given: Any) -> TensorVariable:
+def _composition(op: AlongAxis, given: Any, finite: bool) -> TensorVariable:
+    """The op as a composition, over the same terms as others of `given` if one of them needs a `finite` maximum.
+
+    Rows whose maximum is infinite are NaN then by their sum: inf - inf is added to it, and 0 to those of other rows.
+    """
     x = cast(given, "float32") if given.dtype == "float16" else given
     keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
-    top, moved, terms = terms_of(x, op)
+    top, moved, terms = terms_of(x, op.axis, finite)
     total = Reduce(add, (op.axis,))(terms)
+    if finite and not has_finite_top(op):
+        whole = Top(op.axis)(x)
+        total = add(total, sub(whole, whole))
     if isinstance(op, LogSumExp):
         return cast(add(log(total), top), given.dtype)
     if isinstance(op, LogSoftmax):

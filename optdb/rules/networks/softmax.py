@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....graph import Variable, dims_of, same_shape
 from ....ops.elementwise.records import add, cast, exp, fill, log, maximum, minimum, mul, sub, true_div
-from ....ops.lowered.row_passes import Top, terms_of
+from ....ops.lowered.row_passes import Top, has_finite_top, terms_of
 from ....ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from ....ops.reductions.reduce import ArgReduce, Reduce
 from ....ops.shapes.advanced_indexing import AdvancedSubtensor
@@ -186,7 +186,7 @@ def picked_from_logarithms(node: Node, users: Users) -> Value | None:
     if len(readers) < len(users(logs.out)) or not all(map(_picks_or_undoes, readers)) or not _picks(node):
         return None
     (x,), (_, *within) = logs.inputs, node.inputs
-    top, _, terms = terms_of(x, logs.op)
+    top, _, terms = terms_of(x, logs.op.axis, has_finite_top(logs.op))
     total = log(Reduce(add, (logs.op.axis,))(terms))
     of_rows = [_broadcast_against(i, within) for i in within[:-1]]
     return sub(sub(node.op(x, *within), _rows(top, of_rows)), _rows(total, of_rows))

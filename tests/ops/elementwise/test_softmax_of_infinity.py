@@ -9,6 +9,8 @@ from softmax_rows import INF, NAN, reference, rows_of
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.elementwise.records import exp
+from arignote.ops.lowered.row_passes import opened
 
 
 def assert_equal(found, wanted, dtype, message):
@@ -36,6 +38,22 @@ def test_rows_and_columns(dtype, mode):
                 expected = expected if k < 2 else expected[k - 2 : k - 1]
                 found = f((rows * np.array(scale, dtype)).astype(dtype))
                 assert_equal(found if isinstance(found, list) else [found], expected, dtype, (axis, k, n))
+
+
+@pytest.mark.parametrize("normalizing", [T.softmax, T.log_softmax])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_ops_of_the_same_rows_share_their_exponentials(dtype, normalizing):
+    """The bits are those of each op alone, also of rows with infinities."""
+    x = T.matrix("x", dtype=dtype)
+    outputs = [T.logsumexp(x, 1), normalizing(x, 1)]
+    together = ag.function([x], outputs)
+    (node,) = together.graph.order
+    assert sum(n.op is exp for n in opened(node.op.graph).order) == 1
+    alone = [ag.function([x], output) for output in outputs]
+    for n in (1, 8, 40, 200):
+        rows = rows_of(n, dtype)
+        for found, f in zip(together(rows), alone, strict=True):
+            np.testing.assert_array_equal(found, f(rows))
 
 
 def test_the_input_of_a_report():
