@@ -410,6 +410,6 @@ def sliding_window_view(
     for place, length in zip(axes, map(as_tensor, lengths), strict=True):
         whole = lengths_of(v)[place]
         known = between(length, 0, whole, "sliding_window_view: a length of window_shape")
-        positions = expand_dims(arange(whole - known + 1), 1) + arange(known)
+        positions = expand_dims(arange(whole - known + 1), 1) + arange(length)
         v = T.moveaxis(T.take(v, positions, axis=place), place + 1, -1)
     return v
