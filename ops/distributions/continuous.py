@@ -122,8 +122,13 @@ class ExGaussian(Distribution):
         return -T.log(self.nu) + T.square(r) / 2 - z * r + S.log_ndtr(z - r)
 
     def cdf(self, x: Any) -> Any:
-        z, r = (x - self.mu) / self.sigma, self.sigma / self.nu
-        return S.ndtr(z) - T.exp(T.square(r) / 2 - z * r + S.log_ndtr(z - r))
+        z = (x - self.mu) / self.sigma
+        return S.ndtr(z) - self._of_exponential(z)
+
+    def _of_exponential(self, z: Any) -> Any:
+        """The share of numbers below z that the exponential number lifts above it."""
+        r, safe = self.sigma / self.nu, T.switch(T.isinf(z), 0.0, z)
+        return T.switch(T.isinf(z), 0.0, T.exp(T.square(r) / 2 - safe * r + S.log_ndtr(safe - r)))
 
     def mean(self) -> Any:
         return self.mu + self.nu + 0 * self.sigma
@@ -191,7 +196,8 @@ class Triangular(Distribution):
         y, width = T.clip(x, self.lower, self.upper), self.upper - self.lower
         below, above = T.square(y - self.lower), T.square(self.upper - y)
         rise, fall = width * (self.c - self.lower), width * (self.upper - self.c)
-        return T.switch(y <= self.c, below / rise, 1 - above / fall)
+        left = y < self.c
+        return T.switch(left, below / T.switch(left, rise, 1), 1 - above / T.switch(fall > 0, fall, 1))
 
     def mean(self) -> Any:
         return (self.lower + self.c + self.upper) / 3

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from ...graph import NoGradient
+from ...record import lazy
 from ..core.checks import describe, shown
 from ..core.namespace import T, no_attribute
 from ..core.tensor import TensorVariable, as_tensor
@@ -14,6 +17,7 @@ from ..random.streams import RandomStream
 
 __all__ = ["Distribution", "NoClosedForm", "NoGradient"]
 D = TypeVar("D", bound="Distribution")
+_moments, _entropies, _quantiles = (lazy.module(f".{n}", __package__) for n in ("moments", "entropies", "quantiles"))
 
 
 class NoClosedForm(NotImplementedError):
@@ -78,9 +82,90 @@ class Distribution:
         """The mean; NaN or inf where there is none."""
         raise NotImplementedError
 
+    def var(self) -> TensorVariable:
+        """The variance; NaN or inf where there is none.  Raises NoClosedForm where there is no formula."""
+        return self._inside(_moments.VARIANCES, "variance")
+
+    def std(self) -> TensorVariable:
+        """The standard deviation, the root of the variance."""
+        return T.sqrt(self.var())
+
+    def stats(self, moments: str = "mv") -> tuple[TensorVariable, ...]:
+        """The moments of these letters: mean "m", variance "v", skewness "s", excess kurtosis "k".
+
+        Raises ValueError for another letter.
+        """
+        if not moments or set(moments) - set("mvsk"):
+            raise ValueError(f'{type(self).__name__}.stats: moments are letters of "mvsk", got {moments!r}')
+        return tuple([self._moment(letter) for letter in moments])
+
+    def entropy(self) -> TensorVariable:
+        """The entropy in nats, differential if the distribution is continuous."""
+        return self._inside(_entropies.ENTROPIES, "entropy")
+
+    def sf(self, x: TensorLike) -> TensorVariable:
+        """The probability of more than x, exact far out as well."""
+        row = self._row(_quantiles.TAILS)
+        return 1 - self.cdf(x) if row is None else self._valid(row[0](self, x))
+
+    def log_sf(self, x: TensorLike) -> TensorVariable:
+        """The logarithm of the probability of more than x."""
+        row = self._row(_quantiles.TAILS)
+        return T.log1p(-self.cdf(x)) if row is None else self._valid(row[1](self, x))
+
+    def quantile(self, q: TensorLike) -> TensorVariable:
+        """The least number whose distribution function is at least q; NaN for q beyond 0 and 1.
+
+        Of 0 it is that before the first whole number if the distribution is discrete, as in SciPy.
+        """
+        q = as_tensor(q)
+        ok = T.logical_and(q >= 0, q <= 1)
+        safe = T.switch(ok, q, 0.5)
+        found = self._formula(_quantiles.QUANTILES, "quantile")(self, safe)
+        if self.is_discrete:
+            found = T.switch(safe > 0, found, _quantiles.before(self))
+        return self._valid(inside(ok, found, math.nan))
+
+    def isf(self, q: TensorLike) -> TensorVariable:
+        """The number that q of all numbers exceed, the quantile of 1 - q."""
+        return self.quantile(1 - as_tensor(q))
+
+    def median(self) -> TensorVariable:
+        """The median, the quantile of a half."""
+        return self.quantile(0.5)
+
+    def interval(self, confidence: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+        """The ends of the range around the median that holds this share of all numbers."""
+        share = as_tensor(confidence)
+        return self.quantile((1 - share) / 2), self.quantile((1 + share) / 2)
+
     def sample(self, rng: RandomStream, size: Size = None) -> TensorVariable:
         """Draws from a stream, `T.random.RandomStream(seed)`; differentiable by the parameters if continuous."""
         raise NotImplementedError
+
+    def _moment(self, letter: str) -> TensorVariable:
+        if letter in "mv":
+            return self.mean() if letter == "m" else self.var()
+        words = ("skewness", "excess kurtosis")
+        return self._valid(self._formula(_moments.SHAPES, words["sk".index(letter)])(self)["sk".index(letter)])
+
+    def _row(self, table: Mapping[str, Any]) -> Any:
+        """The row of a table for this class, or for the class that it extends; None if there is none."""
+        return next((table[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in table), None)
+
+    def _formula(self, table: Mapping[str, Any], what: str) -> Any:
+        found = self._row(table)
+        if found is None:
+            raise NoClosedForm(f"{type(self).__name__}: its {what} has no formula; average draws")
+        return found
+
+    def _inside(self, table: Mapping[str, Any], what: str, *operands: Any) -> TensorVariable:
+        """The value of a formula; NaN for parameters outside of their domain."""
+        return self._valid(self._formula(table, what)(self, *operands))
+
+    def _valid(self, value: Any) -> TensorVariable:
+        domain = self._row(_quantiles.DOMAINS)
+        return value if domain is None else inside(domain(self), value, math.nan)  # type: ignore[no-any-return]
 
     def _size(self, size: Size, *parameters: Any) -> Any:
         """The size of a draw: that given, or the joint lengths of the parameters."""

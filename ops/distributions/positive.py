@@ -324,11 +324,14 @@ class Wald(Distribution):
         return inside(ok, found - self.lam * T.square(y - self.mu) / (2 * T.square(self.mu) * y), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        ok = as_tensor(x) > 0
-        y = T.switch(ok, x, 1)
-        root = T.sqrt(self.lam / y)
-        second = T.exp(2 * self.lam / self.mu + S.log_ndtr(-root * (y / self.mu + 1)))
-        return inside(ok, S.ndtr(root * (y / self.mu - 1)) + second, 0.0)
+        is_within = T.logical_and(as_tensor(x) > 0, as_tensor(x) < math.inf)
+        z, second = self._terms(T.switch(is_within, x, 1))
+        return inside(is_within, S.ndtr(z) + T.exp(second), 0.0) + (as_tensor(x) >= math.inf)
+
+    def _terms(self, x: Any) -> tuple[Any, Any]:
+        """The number whose normal distribution function is the first term at x > 0, and the second's logarithm."""
+        root = T.sqrt(self.lam / x)
+        return root * (x / self.mu - 1), 2 * self.lam / self.mu + S.log_ndtr(-root * (x / self.mu + 1))
 
     def mean(self) -> Any:
         return self.mu + 0 * self.lam

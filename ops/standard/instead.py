@@ -378,9 +378,9 @@ DISTRIBUTION: Mapping[str, str] = {
     **dict.fromkeys(("logpdf", "logpmf", "log_prob", "logp"), "d.log_density(x)"),
     **dict.fromkeys(("pdf", "pmf", "prob"), "d.density(x)"),
     **dict.fromkeys(("rvs", "rsample", "random", "draw"), "d.sample(T.random.RandomStream(0))"),
-    **dict.fromkeys(("ppf", "icdf", "quantile"), "ag.root(lambda q: d.cdf(q) - s, d.mean())"),
-    **dict.fromkeys(("sf", "survival_function"), "1 - d.cdf(x)"), "logcdf": "d.log_cdf(x)",
-    **dict.fromkeys(("logsf", "log_survival_function"), "T.log1p(-d.cdf(x))"), "expect": "d.mean()", "loc": "d.mean()",
+    **dict.fromkeys(("ppf", "icdf"), "d.quantile(s)"), "survival_function": "d.sf(x)", "logcdf": "d.log_cdf(x)",
+    **dict.fromkeys(("logsf", "log_survival_function"), "d.log_sf(x)"), "expect": "d.mean()", "loc": "d.mean()",
+    **dict.fromkeys(("variance", "moment"), "d.var()"), "stddev": "d.std()", "support": "d.interval(1.0)",
 }  # fmt: skip
 """For attributes of a distribution d of scalar parameters."""
 
