@@ -161,14 +161,14 @@ class SparseOrder(Places):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.require(inputs)
         rows = known_length(inputs[1])
-        return TensorType("int64", inputs[0].type.shape), TensorType("int32", (None if rows is None else rows + 1,))
+        return TensorType("int32", inputs[0].type.shape), TensorType("int32", (None if rows is None else rows + 1,))
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         rows, n = values
         if ((rows < 0) | (rows >= n)).any():
             raise IndexError(self.broken())
         counts = np.bincount(rows, minlength=int(n))
-        return np.argsort(rows, kind="stable"), np.cumsum([0, *counts], dtype=np.int32)
+        return np.argsort(rows, kind="stable").astype(np.int32), np.cumsum([0, *counts], dtype=np.int32)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return inputs[0], (dims.add(tensor_to_dim(node.inputs[1]), 1),)

@@ -18,7 +18,7 @@ from .sparse_matrix import COMPRESSED, LABELS, Format, SparseMatrix, of_parts
 __all__ = ["constant", "issparse", "shared"]
 
 _WORDS = ("csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix")
-_LONGEST = np.iinfo(np.int32).max
+_LONGEST, _INT32 = np.iinfo(np.int32).max, np.dtype("int32")
 _FORMATS = {format: Format(format) for format in LABELS}
 
 
@@ -37,19 +37,19 @@ def parts_of(value: Any) -> tuple[dict[str, np.ndarray], Format]:
 
     Raises TypeError for another format or rank, ValueError for more elements than int32 counts.
     """
-    format = value.format
-    if format not in LABELS or len(value.shape) != 2:
+    format, shape = value.format, value.shape
+    if format not in LABELS or len(shape) != 2:
         raise TypeError(
-            f"expected a sparse matrix in the format csr, csc or coo, got {format} of shape {value.shape}; "
-            "use x.tocsr()"
+            f"expected a sparse matrix in the format csr, csc or coo, got {format} of shape {shape}; use x.tocsr()"
         )
-    if max(*value.shape, value.nnz) > _LONGEST:
-        raise ValueError(f"a sparse matrix of shape {value.shape} has positions beyond int32; divide it into parts")
-    labels, (rows, columns) = LABELS[format], value.shape
-    places = [getattr(value, label) for label in labels[1:3]]
-    first, second = [p if p.dtype == np.int32 else p.astype(np.int32) for p in places]
-    lengths = np.array(rows, np.int64), np.array(columns, np.int64)
-    return dict(zip(labels, (value.data, first, second, *lengths), strict=True)), _FORMATS[format]
+    data, (rows, columns) = value.data, shape
+    if rows > _LONGEST or columns > _LONGEST or len(data) > _LONGEST:
+        raise ValueError(f"a sparse matrix of shape {shape} has positions beyond int32; divide it into parts")
+    first, second = (value.row, value.col) if format == "coo" else (value.indices, value.indptr)
+    if first.dtype is not _INT32 or second.dtype is not _INT32:  # one object for each dtype of a machine's own order
+        first, second = first.astype(np.int32, copy=False), second.astype(np.int32, copy=False)
+    places = np.array(rows, np.int64), np.array(columns, np.int64)
+    return dict(zip(LABELS[format], (data, first, second, *places))), _FORMATS[format]
 
 
 def of_arrays(format: str, values: Sequence[Any]) -> Any:

@@ -2,7 +2,8 @@
    NAMED. */
 #include "extremes_u8.h"
 
-/* Return the greatest or least of numbers, of which so many take turns, the first NaN if there is one. */
+/* Return the greatest or least of numbers, of which so many take turns, the first of equal ones, which zeros are too, or
+   the first NaN if there is one. */
 INLINE ELEMENT NAMED(extreme_in_turns)(const ELEMENT *data, i64 count, const i32 greatest, const i64 turns)
 {
     ELEMENT best[EXTREMES_MOST], wrong[EXTREMES_MOST]; /* wrong: a NaN, or 0 */
@@ -11,6 +12,11 @@ INLINE ELEMENT NAMED(extreme_in_turns)(const ELEMENT *data, i64 count, const i32
         wrong[j] = 0;
     }
     i64 k = 0;
+    for (const i64 before = turns == EXTREMES_MOST ? until_line(data, sizeof *data) : 0; k < before; k++) {
+        const ELEMENT v = data[k];
+        best[0] = (greatest ? v > best[0] : v < best[0]) ? v : best[0];
+        wrong[0] = IS_NAN(v) ? v : wrong[0];
+    }
     for (; k + turns <= count; k += turns)
 #pragma GCC unroll 1 /* or `best` stays in memory */
         for (i64 j = 0; j < turns; j++) {
@@ -30,6 +36,9 @@ INLINE ELEMENT NAMED(extreme_in_turns)(const ELEMENT *data, i64 count, const i32
     }
     for (k = 0; is_wrong; k++)
         if (IS_NAN(data[k])) return data[k];
+    if ((ELEMENT)0.5 && best[0] == 0) /* of floats, of which -0 is one */
+        for (k = 0; k < count; k++)
+            if (data[k] == 0) return data[k];
     return best[0];
 }
 

@@ -105,7 +105,7 @@ static i32 sparse_extremes(const ag_runtime *rt, const ag_sparse_extremes *of)
     for (i64 e = 0; e < count; e++) ((type *)to)[e] = ((const type *)from)[order[e]]
 
 /* Write numbers in an order. */
-static void in_order(i64 bytes, const void *from, const i64 *order, i64 count, void *to)
+static void in_order(i64 bytes, const void *from, const i32 *order, i64 count, void *to)
 {
     if (bytes == 1) ORDER_AS(u8);
     else if (bytes == 2) ORDER_AS(u16);
@@ -131,8 +131,8 @@ static i32 sparse_extreme(const ag_runtime *rt, const ag_sparse_extreme *of)
                           1};
     if (places_ascend(of->rows, of->columns, count) || places_ascend(of->columns, of->rows, count))
         return extreme_of_all(rt, &call);
-    i64 *const order = rt->alloc(count * (i64)sizeof(i64));
-    i32 *const columns = rt->alloc(count * (i64)sizeof(i32)), *const indptr = rt->alloc((of->m + 1) * (i64)sizeof(i32));
+    i32 *const order = rt->alloc(count * (i64)sizeof(i32)), *const columns = rt->alloc(count * (i64)sizeof(i32));
+    i32 *const indptr = rt->alloc((of->m + 1) * (i64)sizeof(i32));
     void *const data = rt->alloc(count * bytes);
     i32 failed = OUTCOME_MEMORY;
     if (order && columns && indptr && data) {

@@ -4,9 +4,10 @@
 #include "patterns.c"
 
 enum {
-    EXTREMES = 8,           /* that are kept side by side, for their instructions overlap */
-    EXTREMES_MOST = 16,     /* where there are many numbers */
-    EXTREMES_MANY = 1 << 10 /* numbers that are many */
+    EXTREMES = 8,             /* that are kept side by side, for their instructions overlap */
+    EXTREMES_MOST = 16,       /* where there are many numbers */
+    EXTREMES_MANY = 1 << 10,  /* numbers that are many */
+    ASCENDING_BLOCK = 1 << 11 /* columns whose order is looked at before that of their rows */
 };
 
 typedef struct extremes_call {
@@ -14,25 +15,32 @@ typedef struct extremes_call {
     i64 is_sorted; /* rows have their columns in order, each once */
 } extremes_call;
 
+/* Return how many numbers stand before the first that begins a cache line: vectors that cross lines are slow. */
+INLINE i64 until_line(const void *numbers, i64 bytes) { return (i64)(-(u64)numbers & 63) / bytes; }
+
 /* Whether all elements are in rows that have their columns in order, each once, and in bounds: as many are not after the
-   one before as begin a row.  Rows lie one after the other. */
+   one before as begin a row.  Rows lie one after the other, so each block of elements is read once from afar. */
 static i64 rows_ascend(const ag_sparse_extremes *of)
 {
     const i32 *const columns = of->indices, *const indptr = of->indptr;
     if (indptr[0] != 0 || indptr[of->m] != of->elements) return 0;
     i32 wrong = 0;
-    for (i64 e = 1; e < of->elements; e++) wrong += columns[e - 1] >= columns[e];
-    i32 last = -1, least_column = 0, greatest_column = 0;
-    for (i64 i = 0; i < of->m; i++) {
-        const i64 from = indptr[i], end = indptr[i + 1];
-        if (from == end) continue;
-        const i32 column = columns[from];
-        wrong -= last >= column;
-        last = columns[end - 1];
-        least_column = column < least_column ? column : least_column;
-        greatest_column = last > greatest_column ? last : greatest_column;
+    u32 largest = of->elements ? (u32)columns[0] : 0; /* negative ones are the largest */
+    i64 row = 0;
+    while (row < of->m && !indptr[row]) row++;
+    for (i64 first = 1, end; first < of->elements; first = end) {
+        const i64 before = until_line(columns + first, sizeof *columns);
+        end = least(first + (before ? before : ASCENDING_BLOCK), of->elements);
+        for (i64 e = first; e < end; e++) {
+            wrong += columns[e - 1] >= columns[e];
+            largest = (u32)columns[e] > largest ? (u32)columns[e] : largest;
+        }
+        for (; row < of->m && indptr[row] < end; row++) {
+            const i32 *const begin = columns + indptr[row];
+            wrong -= (indptr[row + 1] > indptr[row]) & (begin[-1] >= begin[0]);
+        }
     }
-    return !wrong && least_column == 0 && (greatest_column < of->n || !of->elements);
+    return !wrong && (!of->elements || (largest < 0x80000000u && largest < of->n));
 }
 
 /* Whether elements are in order of one position, then of the other, each place once. */

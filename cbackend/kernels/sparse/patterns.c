@@ -304,6 +304,14 @@ static i32 sparse_places(const ag_runtime *rt, const ag_sparse_places *of)
     return by_rows(rt, of, of->m, of->x_elements + of->y_elements, place_rows);
 }
 
+/* Whether rows are in order. */
+INLINE i64 not_descending(const i32 *rows, i64 count)
+{
+    i32 wrong = 0;
+    for (i64 e = 1; e < count; e++) wrong |= rows[e - 1] > rows[e];
+    return !wrong;
+}
+
 /* Order the elements by their rows: count each row, then write each element behind those of its row before it.
    Return 0 or PROMISED. */
 static i32 sparse_order(const ag_runtime *rt, const ag_sparse_order *of)
@@ -312,20 +320,19 @@ static i32 sparse_order(const ag_runtime *rt, const ag_sparse_order *of)
     i32 *const indptr = of->indptr;
     const i32 *const rows = of->rows;
     if (!positions_fit(rows, of->elements, of->n) || of->elements > KEY32_MOST) return OUTCOME_PROMISED;
-    memset(indptr, 0, (size_t)(of->n + 1) * sizeof(i32));
-    i32 is_sorted = 1, last = 0;
-    for (i64 e = 0; e < of->elements; e++) {
-        is_sorted &= last <= rows[e];
-        last = rows[e];
-        indptr[last + 1]++;
-    }
-    for (i64 i = 0; i < of->n; i++) indptr[i + 1] += indptr[i];
-    i64 *const order = of->order;
-    if (is_sorted) {
-        for (i64 e = 0; e < of->elements; e++) order[e] = e;
+    i32 *const order = of->order;
+    if (not_descending(rows, of->elements)) {
+        for (i32 e = 0; e < (i32)of->elements; e++) order[e] = e;
+        for (i64 i = 0, e = 0; i <= of->n; i++) {
+            while (e < of->elements && rows[e] < i) e++;
+            indptr[i] = (i32)e;
+        }
         return 0;
     }
-    for (i64 e = 0; e < of->elements; e++) order[indptr[rows[e]]++] = e;
+    memset(indptr, 0, (size_t)(of->n + 1) * sizeof(i32));
+    for (i64 e = 0; e < of->elements; e++) indptr[rows[e] + 1]++;
+    for (i64 i = 0; i < of->n; i++) indptr[i + 1] += indptr[i];
+    for (i32 e = 0; e < (i32)of->elements; e++) order[indptr[rows[e]]++] = e;
     for (i64 i = of->n; i > 0; i--) indptr[i] = indptr[i - 1]; /* each beginning has become its end */
     indptr[0] = 0;
     return 0;

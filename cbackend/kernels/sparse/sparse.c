@@ -6,11 +6,11 @@
 #include "positions.c"
 
 enum {
-    SPARSE_TASK = 1 << 15,  /* multiplications of a task */
-    SPARSE_CHECK = 1 << 11, /* elements whose positions are checked before they are read */
-    SPARSE_RANGES = 4,      /* of elements in order, whose sums do not wait for each other */
-    SPARSE_COLUMNS = 32,    /* columns of a sum in registers */
-    ACROSS_COLUMNS = 64     /* columns that a task adds to at least: threads share no cache line */
+    SPARSE_TASK = 1 << 15, /* multiplications of a task */
+    SPARSE_CHECK = 1 << 9, /* elements whose positions are checked before they are read */
+    SPARSE_RANGES = 4,     /* of elements in order, whose sums do not wait for each other */
+    SPARSE_COLUMNS = 32,   /* columns of a sum in registers */
+    ACROSS_COLUMNS = 64    /* columns that a task adds to at least: threads share no cache line */
 };
 
 typedef struct sparse_work {

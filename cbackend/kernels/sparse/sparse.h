@@ -96,7 +96,7 @@ typedef struct ag_sparse_order {
     i64 elements;
     i64 n;           /* rows */
     const i32 *rows;
-    i64 *order;
+    i32 *order;
     i32 *indptr;     /* n + 1 numbers */
 } ag_sparse_order;
 

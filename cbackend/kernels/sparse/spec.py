@@ -88,7 +88,7 @@ SPARSE_ORDER = KernelSpec(
     "sparse_order",
     "order = the positions of elements by their rows, in their order; indptr = where each row begins.",
     (
-        length("elements"), length("n", "rows"), array("rows", READ, c="i32"), array("order", WRITE, c="i64"),
+        length("elements"), length("n", "rows"), array("rows", READ, c="i32"), array("order", WRITE, c="i32"),
         array("indptr", WRITE, "n + 1 numbers", c="i32"),
     ),
     SORTS, "sparse_order", fails=("PROMISED",),
