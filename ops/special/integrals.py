@@ -417,7 +417,7 @@ def struve(v: float, x: float) -> float:
         return nan if v < 1.0 or v == inf else 0.6366197723675814 * sign if v == 1.0 else inf * sign
     if a == 0.0 or v == inf:
         return 0.0
-    if a < 25.0 + 0.5 * v:
+    if a < 30.0 + v:
         # the series alternates: its terms and their sum have two parts
         q, q_low = two_product(-0.5 * a, 0.5 * a)
         term = 1.0

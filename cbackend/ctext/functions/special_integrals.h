@@ -433,7 +433,7 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
     if (a == 0.0 || v == __builtin_inf()) {
         return 0.0;
     }
-    if (a < 25.0 + 0.5 * v) {
+    if (a < 30.0 + v) {
         f64 q = 0;
         f64 q_low = 0;
         q = ag_two_product_f64(-0.5 * a, 0.5 * a, &q_low);
