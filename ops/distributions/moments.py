@@ -15,7 +15,6 @@ from ..core.namespace import T
 
 S: Any = T.special
 INF, NAN, PI = math.inf, math.nan, math.pi
-ZETA3 = 1.20205690315959428540
 
 
 def _truncated_normal(d: Any) -> Any:
@@ -29,6 +28,11 @@ def _truncated_normal(d: Any) -> Any:
 def _hypergeometric(d: Any) -> Any:
     share = d.k / d.N
     return d.n * share * (1 - share) * (d.N - d.n) / (d.N - 1)
+
+
+def _variance_of_beta(d: Any) -> Any:
+    total = d.alpha + d.beta
+    return d.alpha * d.beta / (T.square(total) * (total + 1))
 
 
 def _log_series(d: Any) -> Any:
@@ -61,7 +65,7 @@ VARIANCES: dict[str, Callable[[Any], Any]] = {
     "Gamma": lambda d: d.alpha / T.square(d.beta),
     "InverseGamma": lambda d: T.switch(d.alpha > 2, T.square(d.beta / (d.alpha - 1)) / (d.alpha - 2), INF),
     "ChiSquared": lambda d: 2.0 * d.nu,
-    "Beta": lambda d: d.alpha * d.beta / (T.square(d.alpha + d.beta) * (d.alpha + d.beta + 1)),
+    "Beta": _variance_of_beta,
     "Kumaraswamy": lambda d: d.b * S.beta(1 + 2 / d.a, d.b) - T.square(d.mean()),
     "StudentT": lambda d: T.switch(d.nu > 2, T.square(d.sigma) * (d.nu / (d.nu - 2)), T.switch(d.nu > 1, INF, NAN))
     + 0 * d.mu,
@@ -100,8 +104,6 @@ VARIANCES: dict[str, Callable[[Any], Any]] = {
     "Multinomial": lambda d: d.mean() * (1 - d.p),
 }  # fmt: skip
 """The variance, of each element of vectors; VonMises and LogitNormal have no formula."""
-
-_variance_of_beta = VARIANCES["Beta"]
 
 
 def _log_normal(d: Any) -> Any:
@@ -181,7 +183,7 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
     "Levy": lambda d: (NAN * d.c, NAN * d.c),
     "Laplace": lambda d: (0 * d.b, 3 + 0 * d.b),
     "Logistic": lambda d: (0 * d.s, 1.2 + 0 * d.s),
-    "Gumbel": lambda d: (12 * math.sqrt(6) * ZETA3 / PI**3 + 0 * d.beta, 2.4 + 0 * d.beta),
+    "Gumbel": lambda d: (12 * math.sqrt(6) * 1.20205690315959428540 / PI**3 + 0 * d.beta, 2.4 + 0 * d.beta),
     "Pareto": _pareto,
     "Rayleigh": lambda d: (
         2 * (PI - 3) * math.sqrt(PI) / (4 - PI) ** 1.5 + 0 * d.sigma,
