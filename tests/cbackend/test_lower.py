@@ -391,6 +391,7 @@ def test_positions_of_complex_extrema(dtype):
                 check(library, node, x)
 
 
+@pytest.mark.long
 def test_a_known_length_of_1_needs_no_loop():
     x = var("float64", None, 1)
     for node in (

@@ -196,6 +196,7 @@ def messages_about(name):
     return [f._repr_html_(), f.graph._repr_html_(), error.html(), page([recorded(f)])]
 
 
+@pytest.mark.long
 @given(st.text(min_size=1, max_size=20).filter(lambda name: name.isprintable() or "<" in name))
 @settings(max_examples=25)
 @example("<\r\n")

@@ -53,6 +53,7 @@ def test_the_short_query_computes_the_same(found):
     assert result.function.mode == g.mode and result.function is result.function
 
 
+@pytest.mark.long
 def test_the_result_is_text_a_page_and_data(found):
     result, _, _ = found
     text = str(result)

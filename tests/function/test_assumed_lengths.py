@@ -54,6 +54,7 @@ def both():
     return ag.function(inputs, outputs), ag.function(inputs, outputs, mode="NUMPY")
 
 
+@pytest.mark.long
 def test_an_integer_that_makes_an_array_is_the_length_of_what_meets_it():
     n, x = T.lscalar("n"), T.vector("x")
     z = T.zeros((n,)) + T.exp(x)
@@ -69,6 +70,7 @@ def test_an_integer_that_makes_an_array_is_the_length_of_what_meets_it():
             f(length, np.ones(5))
 
 
+@pytest.mark.long
 def test_shifted_slices_up_to_a_length_take_all_of_their_array():
     x, y = T.vector("x"), T.vector("y")
     n = y.shape[0]

@@ -47,6 +47,7 @@ def classes():
     return sorted(applied, key=lambda kind: (kind.__module__, kind.__name__))
 
 
+@pytest.mark.long
 def test_every_class_has_each_facet_or_says_why_not():
     found = classes()
     assert {T.Attention, T.PackedProduct, T.Reduce, T.InPlace, T.Scan} < set(found)

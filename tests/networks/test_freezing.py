@@ -71,6 +71,7 @@ def test_it_equals_the_inference_meaning_before_and_after_more_training(network)
     assert network.stream.states[0].get_value()[1] == calls[1] + 1, "freezing draws nothing"
 
 
+@pytest.mark.long
 def test_the_frozen_graph_has_constant_folded_weights(network):
     f = ag.freeze(network.step, network.logits, mode="fast_run -fusion -inplace")
     assert not f.shared

@@ -284,6 +284,7 @@ def flow(n, x, p):
     return np.sum(x * x) + np.sum(p)
 
 
+@pytest.mark.long
 def test_repeats_alone_change_no_expression():
     """The derivative then shares the loop of the value, which no rule has changed."""
     x, p = np.linspace(0, 1, 7), np.linspace(1, 2, 7) ** 2

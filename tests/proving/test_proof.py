@@ -60,6 +60,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_rewrite_is_refuted_and_the_mode_refuses_the_function(name):
     wrong, output = WRONG[name]

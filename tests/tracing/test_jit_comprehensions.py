@@ -271,6 +271,7 @@ def test_names_in_alternatives_and_lines_in_the_last_case():
         ag.jit(failing)(np.ones(3), np.array(1))
 
 
+@pytest.mark.long
 def test_rows_of_rows_are_arrays_that_loops_fill():
     def squared_distances(a, b):
         return np.array([[np.sum((x - y) ** 2) for x in a] for y in b])

@@ -131,6 +131,7 @@ def test_results_keep_the_order_of_their_operands(lines, tmp_path):
             compare(lines, tmp_path, ((4, 6), (2, 3)), (memory,))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "made",
     [

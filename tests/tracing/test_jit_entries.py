@@ -43,6 +43,7 @@ def scaled(x, negative):
     return -x * RATE if negative else x * RATE
 
 
+@pytest.mark.long
 def test_numbers():
     f = entered(ag.jit(root), 2.5)
     for x in (2.5, 1.0, np.float64(1.5), np.array(3.0), 2, np.int64(3)):
@@ -162,6 +163,7 @@ def thirds(x, n):
     return x + float(m)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*the call ran in Python")
 def test_guards_on_lengths_and_integers_are_programs(monkeypatch):
     """No function of Python is called for them; each call takes the branch that Python takes."""

@@ -119,6 +119,7 @@ def lists_by_step(x, n):
     return np.array(found)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("f", [types_by_step, local_arrays, winner, lists_by_step])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_values(f, n):
@@ -127,6 +128,7 @@ def test_values(f, n):
     assert repr(ours) == repr(theirs)
 
 
+@pytest.mark.long
 def test_nested_loops_of_few_steps_do_not_multiply():
     jitted = ag.jit(winner)
     jitted(R.random(8), 3)
@@ -149,6 +151,7 @@ def neighbours(x, n):
     return grid, total
 
 
+@pytest.mark.long
 def test_loops_that_read_constant_tables_are_one_kernel():
     x = R.random(8)
     jitted = ag.jit(neighbours)

@@ -297,6 +297,7 @@ def equal(ours, theirs):
     assert np.asarray(ours).dtype == np.asarray(theirs).dtype
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0].__name__)
 def test_values_are_those_of_python(case):
     program, *given = case

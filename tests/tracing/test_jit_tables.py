@@ -172,6 +172,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("f, given", PROGRAMS, ids=lambda v: getattr(v, "__name__", ""))
 def test_programs(f, given):
     assert repr(ag.jit(f)(*given)) == repr(f(*given))

@@ -183,6 +183,7 @@ BOOLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_bools_of_python_count_as_integers():
     def counted(n):
         found = 0

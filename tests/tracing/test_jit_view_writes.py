@@ -134,6 +134,7 @@ def flooded(image, i, j, new):
     return image
 
 
+@pytest.mark.long
 def test_a_choice_that_writes_a_list():
     image = np.random.default_rng(0).integers(0, 2, (12, 12))
     assert np.array_equal(ag.jit(flooded)(image.copy(), 3, 3, 7), flooded(image.copy(), 3, 3, 7))

@@ -113,6 +113,7 @@ def test_quantiles_invert_the_distribution_function(name):
     np.testing.assert_allclose(np.exp(log_above), above, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_moments_are_those_of_densities():
     """The distributions that SciPy does not have, by sums over a fine grid."""
     for name, low, high in (("Kumaraswamy", 0, 1), ("HalfStudentT", 0, 400), ("VonMises", -np.pi, np.pi)):

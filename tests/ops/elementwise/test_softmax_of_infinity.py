@@ -40,6 +40,7 @@ def test_rows_and_columns(dtype, mode):
                 assert_equal(found if isinstance(found, list) else [found], expected, dtype, (axis, k, n))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("normalizing", [T.softmax, T.log_softmax])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_ops_of_the_same_rows_share_their_exponentials(dtype, normalizing):

@@ -114,6 +114,7 @@ def test_a_network_changes_its_layout_at_its_ends():
     check(network, (1, 3, 37, 40), known=False)
 
 
+@pytest.mark.long
 def test_networks_of_any_length_run_in_one_function():
     x = T.tensor("x", "float32", (None, 3, None, None))
     f, plain = ag.function([x], network(x)), ag.function([x], network(x), mode="NUMPY")

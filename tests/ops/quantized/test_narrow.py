@@ -130,6 +130,7 @@ def test_residuals_of_products_are_not_rounded_but_those_of_images_are():
     assert_allclose(found[1], near[1] + np.einsum("oc,nchw->nohw", near[3][:, :, 0, 0], near[1]), atol=1e-6)
 
 
+@pytest.mark.long
 def test_pairs_of_channels_are_multiplied_where_both_sides_have_16_bits(net):
     _, y, value, _ = net
     plain, narrow = (ag.freeze(y, compute="bfloat16", target=t) for t in (None, pairwise(current())))

@@ -105,6 +105,7 @@ def test_functions_with_several_inputs_and_results_keep_their_form():
     assert ag.freeze(step).layers is None
 
 
+@pytest.mark.long
 def test_other_engines_get_integers_and_scales(net):
     f, images = ag.quantize(net.logits, SAMPLES), DIGITS.test_images[:50]
     pytest.importorskip("onnx")

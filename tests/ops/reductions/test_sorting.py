@@ -28,6 +28,7 @@ def test_sort(shape, dtype):
             assert_like_numpy(lambda v, k=axis, o=options: T.argsort(v, k, **o), lambda _, order=order: order, x)
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nonzero_and_unique(shape, dtype):

@@ -223,6 +223,7 @@ def test_what_take_refuses():
 ROWS = np.array([[1, 2, 0], [0, 1, 0], [1, 2, 0], [0, 0, 5], [0, 1, 0]])
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_distinct_parts(axis, dtype):

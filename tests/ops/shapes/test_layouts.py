@@ -127,6 +127,7 @@ def test_every_call_gives_the_same_bits_in_the_same_order():
     assert all(y.tobytes() == first.tobytes() and y.strides == first.strides for y in others)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "bool", "complex64", "float16"])
 def test_every_other_column_of_several_operands(dtype):
     """Five operands and more are copied by vectors, which read nothing behind the last column."""

@@ -360,6 +360,7 @@ def test_tile_repeat_flip_roll_pad(shape):
         T.pad(T.vector(), 1, mode="constantly")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 @pytest.mark.parametrize("shape", [(1,), (3,), (2, 3), (4, 1, 2)])
 def test_pad_with_elements_of_the_tensor(shape, mode):
