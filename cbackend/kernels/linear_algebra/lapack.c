@@ -112,9 +112,27 @@ static i64 own_cholesky(i64 n, T *a)
 
 enum { OWN_ROWS = 8 }; /* up to so many rows a call of LAPACK takes longer than our own loops */
 
-/* Whether our own loops take matrices of n rows, for which LAPACK has this function.  It depends on n only, so equal
-   matrices have equal factors. */
+/* Whether our own loops take matrices of n rows, for which LAPACK has this function. */
 static i32 is_own(i32 function, i64 n) { return !symbols[function] || n <= OWN_ROWS; }
+
+/* Where a pivot has no more than this part of the largest number, rounding decides whether a matrix is singular.  LAPACK
+   factors it then, so that the answer is NumPy's.  That depends on the matrix only, so equal ones have equal factors. */
+#define IN_DOUBT (sizeof(REAL) == 4 ? (REAL)0x1p-17 : (REAL)0x1p-46)
+
+/* Whether each pivot of an upper triangle is larger than a part of its largest number. */
+static i32 is_regular(i64 n, const T *u, REAL part)
+{
+    REAL smallest = (REAL)__builtin_inf(), largest = 0;
+    for (i64 j = 0; j < n; j++)
+        for (i64 i = 0; i <= j; i++) {
+            const REAL size = (REAL)modulus(u[i + j * n]);
+            if (size > largest) largest = size;
+            if (i == j && size < smallest) smallest = size;
+        }
+    return smallest > part * largest;
+}
+
+static void copy_matrix(i64 n, T *y, const T *x) { __builtin_memcpy(y, x, sizeof(T) * (u64)(n * n)); }
 
 enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 us and 20 ms of one thread */
 
@@ -134,7 +152,13 @@ enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 
 /* a = p l u in place. */
 static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
 {
-    if (is_own(0, n)) return own_factor(n, a, pivots);
+    if (!symbols[0]) return own_factor(n, a, pivots);
+    if (n <= OWN_ROWS) {
+        T given[OWN_ROWS * OWN_ROWS];
+        copy_matrix(n, given, a);
+        if (!own_factor(n, a, pivots) && is_regular(n, a, IN_DOUBT)) return 0;
+        copy_matrix(n, a, given);
+    }
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*getrf)(const void *, const void *, T *, const void *, void *, void *) = symbols[0];
@@ -159,7 +183,13 @@ static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void
 /* The upper triangle of a becomes the u of a = u^H u. */
 static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
 {
-    if (is_own(2, n)) return own_cholesky(n, a);
+    if (!symbols[2]) return own_cholesky(n, a);
+    if (n <= OWN_ROWS) {
+        T given[OWN_ROWS * OWN_ROWS];
+        copy_matrix(n, given, a);
+        if (!own_cholesky(n, a) && is_regular(n, a, (REAL)__builtin_sqrt(IN_DOUBT))) return 0;
+        copy_matrix(n, a, given);
+    }
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*potrf)(const char *, const void *, T *, const void *, void *, u64) = symbols[2];

@@ -131,6 +131,34 @@ def test_a_matrix_has_the_same_bits_in_a_batch_and_alone(n):
                 np.testing.assert_array_equal(found, expected[k : k + 1])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])  # NumPy's gesv rounds otherwise than getrf in float32
+def test_rounding_makes_those_matrices_singular_that_are_for_numpy(dtype):
+    """Our own loops take small matrices, and LAPACK those of which rounding decides whether they have an inverse."""
+    if not all(find_lapack().addresses.get(dtype, (0,))):
+        pytest.skip("needs a LAPACK")
+    a, b = shaped(2, dtype, "a"), shaped(2, dtype, "b")
+    solve = ag.function([a, b], T.linalg.solve(a, b))
+
+    def refuses(f, *values):
+        try:
+            f(*values)
+        except np.linalg.LinAlgError:
+            return True
+        return False
+
+    rng = np.random.default_rng(0)
+    seen = set()
+    for case in range(200):
+        n = 2 + case % 4
+        product = rng.integers(-5, 6, (n, n - 1)) / 10 @ rng.integers(-5, 6, (n - 1, n)) / 10
+        for matrix in (product, np.arange(case, case + n * n).reshape(n, n) / 10):
+            given = matrix.astype(dtype), np.ones((n, 1), dtype)
+            expected = refuses(np.linalg.solve, *given)
+            assert refuses(solve, *given) == expected, given
+            seen.add(expected)
+    assert seen == {True, False}
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gradients_of_cholesky(dtype):
     """In panels, the last of which may be narrow; what lies above the diagonals is not read."""
