@@ -16,9 +16,12 @@ import numpy as np
 
 from .graph import Variable
 from .ops.core.checks import shown
+from .record import lazy
 from .record.containers import Registered
 from .record.containers import registered as _registered
 from .record.spelling import counted
+
+scipys: Any = lazy.module(".ops.sparse.scipys", __package__)
 
 __all__ = ["Structure", "flatten", "leaves", "map", "map_with_path", "paths", "register", "structure", "unflatten"]
 
@@ -71,6 +74,18 @@ def is_record(value: Any) -> bool:
     return hasattr(kind, "__dataclass_fields__") and kind.__module__.partition(".")[0] != "arignote"
 
 
+def _is_registered(kind: type) -> bool:
+    """Whether a class is registered; those of SciPy's sparse matrices are when the first is met."""
+    if kind in _registered:
+        return True
+    return is_sparse(kind) and hasattr(scipys, "parts_of") and kind in _registered
+
+
+def is_sparse(kind: type) -> bool:
+    """Whether a class is one of SciPy's sparse matrices, of any format."""
+    return kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+
+
 Leaf = Callable[[Any, list[Any]], Form]
 Records = Callable[[Any], bool]
 
@@ -86,11 +101,11 @@ def flat(value: Any, leaves: list[Any], leaf: Leaf = _leaf, records: Records | N
         return leaf(value, leaves)
     if isinstance(value, (list, tuple)):
         return kind, tuple([flat(v, leaves, leaf, records) for v in value])
-    if kind is dict or isinstance(value, Mapping):
+    if kind is dict or (isinstance(value, Mapping) and not is_sparse(kind)):
         return dict, tuple([(k, flat(v, leaves, leaf, records)) for k, v in value.items()])
     if value is None:
         return leaf(value, leaves) if records is None else NONE
-    if kind in _registered:
+    if _is_registered(kind):
         names, parts, static = _parts_of(value)
         known = [(n, flat(p, leaves, leaf, records)) for n, p in zip(names, parts, strict=True)]
         return _registered[kind].kind, tuple(known), static
@@ -217,7 +232,7 @@ def is_tree(value: Any) -> bool:
     kind = type(value)
     if kind in _LEAVES or isinstance(value, Variable):
         return False
-    return value is None or isinstance(value, (list, tuple, Mapping)) or kind in _registered or is_record(value)
+    return value is None or isinstance(value, (list, tuple, Mapping)) or _is_registered(kind) or is_record(value)
 
 
 def is_sequence(value: Any) -> bool:

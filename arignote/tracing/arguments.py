@@ -22,7 +22,7 @@ from ..ops.core.call_lengths import Length
 from ..ops.core.checks import is_dask, shown
 from ..ops.core.tracing import current
 from ..record import record
-from ..tree import Form, flat, flat_record, has_variable, is_named, is_record
+from ..tree import Form, flat, flat_record, has_variable, is_named, is_record, is_sparse, scipys
 
 
 class Static:
@@ -163,6 +163,8 @@ class Arguments:
                 f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
                 "np.asarray(x), or x.filled(...) of a masked array"
             )
+        if is_sparse(kind):
+            scipys.parts_of(value)  # raises TypeError: the format is none that is registered
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind

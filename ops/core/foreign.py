@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .checks import shown
+
 _FIXES = (
     ("grad", "x.detach()"), ("conj", "x.resolve_conj()"), ("layout", "x.to_dense()"), ("sparse", "x.to_dense()"),
     ("device", "x.cpu()"), ("meta", "x.to('cpu')"), ("dtype", "x.float()"), ("scalar type", "x.float()"),
@@ -23,7 +25,7 @@ def as_array(value: Any) -> Any:
     A result of pandas or xarray is a plain array: labels and indices are left out.
 
     Raises TypeError, with the fix, for values whose meaning as numbers is not clear: categories, objects, columns of
-    several dtypes, missing values, and tensors that lie on a device or need a gradient.
+    several dtypes, missing values, sparse matrices, and tensors that lie on a device or need a gradient.
     """
     kind = type(value)
     library = kind.__module__.partition(".")[0]
@@ -31,6 +33,8 @@ def as_array(value: Any) -> Any:
         return _of_pandas(value)
     if library == "xarray":
         return _of_xarray(value)
+    if library == "scipy" and hasattr(kind, "tocsr"):
+        raise TypeError(f"expected an array, got {shown(value)}; use T.sparse.constant(x), or x.toarray()")
     if hasattr(kind, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
         return _of_dlpack(value, library)
     return value

@@ -1,6 +1,8 @@
 """Sparse matrices: values against SciPy's, gradients against dense ones, `ag.vmap` against a loop."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -137,6 +139,32 @@ def test_gradients_have_the_pattern_of_sparse_operands_and_are_those_of_dense_on
         assert found.format == like.format
         np.testing.assert_array_equal(found.indices, like.indices)
         np.testing.assert_allclose(dense(found), expected * (dense(like) != 0), atol=1e-12)
+
+
+def test_scipys_matrices_are_arguments_before_any_name_of_t_sparse_is_used():
+    """In a process of its own, since fixtures load `T.sparse`."""
+    script = """
+import numpy as np, scipy.sparse as sp, arignote as ag
+x = np.arange(4.0)
+for seed in (0, 1):
+    a = sp.random_array((4, 4), density=0.5, rng=seed, format="csr")
+    np.testing.assert_allclose(ag.jit(lambda d: d["a"] @ x)({"a": a}), a @ x)
+    np.testing.assert_allclose(ag.jit(lambda a: a.sum(0))(a), a.sum(0))
+    np.testing.assert_allclose(ag.grad(lambda x: ((a @ x) ** 2).sum())(x), 2 * a.T @ (a @ x))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("format", ["bsr", "dia", "dok", "lil"])
+def test_other_formats_of_scipy_are_refused_with_the_way_round(format):
+    a = sp.random_array((4, 4), density=0.5, rng=0).asformat(format)
+    for given in (a, {"a": a}):
+        with pytest.raises(TypeError, match=rf"expected .* csr, csc or coo, got {format} .*; use x.tocsr\(\)"):
+            ag.jit(lambda a: a)(given)
+    for way in (T.as_tensor, ag.shared, lambda x: T.dot(x, T.vector())):
+        with pytest.raises(TypeError, match=r"use T.sparse.constant\(x\), or x.toarray\(\)"):
+            way(a)
 
 
 @pytest.mark.long
