@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from .. import ops as T
 from ..graph import Apply, TensorType, Variable
 from ..graph.dims import Dim
-from ..ops.elementwise.records import add, maximum, minimum
+from ..ops.elementwise.records import maximum, minimum
 from ..ops.reductions.cumulative import Cumulative
 from ..ops.reductions.reduce import ArgReduce, Reduce
 from ..ops.reductions.topk import TopK
@@ -91,7 +91,7 @@ def _running(op: Cumulative, x: Variable, collect: Collect) -> Variable:
     totals = collect(T.expand_dims(Reduce(op.scalar, (op.axis,))(own), op.axis))
     until = Subtensor((*("s000",) * op.axis, "s010"))(op(totals), T.constant(-1, dtype="int64"))
     first = Subtensor((*("s000",) * op.axis, "s010"))(totals, T.constant(1, dtype="int64"))
-    unit = T.zeros_like(first) if op.scalar is add else T.ones_like(first)
+    unit = T.full_like(first, op.unit(first.dtype))
     before = T.concatenate([unit, until], axis=op.axis)
     return AsSlice()(op.scalar(op(own), OfBlock(op.axis)(before, x)), x)
 

@@ -1,4 +1,4 @@
-"""Running sums and products along one axis."""
+"""Running sums, products, maxima and minima along one axis."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
-from ...graph.types import name_of
+from ...graph.types import name_of, numpy_dtype
 from ...record import record
+from ..control.along import along
 from ..control.batching import along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise import costs
-from ..elementwise.records import Elementwise, add, cast, mul
-from .reduce import reduced_dtype
+from ..elementwise.records import Elementwise, add, cast, maximum, minimum, mul
+from .reduce import identity_of, reduced_dtype
 
 if TYPE_CHECKING:
     from ..writing import code
 
 __all__ = ["CUMULATIVE", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum"]
 
-CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
+CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul, "cummax": maximum, "cummin": minimum}
 """The elementwise op that each running fold applies, by printed name."""
 _NAMES = {op: name for name, op in CUMULATIVE.items()}
 
@@ -44,6 +45,14 @@ class Cumulative(TensorOp):
         if self.scalar not in _NAMES:
             raise TypeError(f"no running fold of {self.scalar}; expected {', '.join(op.name for op in _NAMES)}")
 
+    def unit(self, dtype: str) -> Any:
+        """Return the number that a fold begins with, which changes no element: -0.0 + -0.0 is -0.0."""
+        if self.scalar in (maximum, minimum):
+            return identity_of(self.scalar, numpy_dtype(dtype))
+        if self.scalar is mul:
+            return 1
+        return -0.0 if numpy_dtype(dtype).kind == "f" else 0
+
     @property
     def name(self) -> str:  # type: ignore[override]
         return _NAMES[self.scalar]
@@ -60,6 +69,8 @@ class Cumulative(TensorOp):
         (x,) = inputs
         if not 0 <= self.axis < x.ndim:
             raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        if x.type.kind == "c" and self.scalar in (maximum, minimum):
+            raise TypeError(f"{self.name}: {describe(x)} is complex; use T.accumulate")
         return (x.type.with_dtype(reduced_dtype(self.scalar, x.dtype)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -77,6 +88,8 @@ class Cumulative(TensorOp):
             return [None]
         if self.scalar is add:
             return [self._suffix_sums(g)]
+        if self.scalar in (maximum, minimum):
+            return [self._extreme_vjp(x, node.out, g)]
         if x.type.kind == "c":
             return [T.conj(self._product_vjp(x, node.out, T.conj(g)))]
         return [self._product_vjp(x, node.out, g)]
@@ -84,6 +97,21 @@ class Cumulative(TensorOp):
     def _suffix_sums(self, g: Any) -> TensorVariable:
         """Element k is the sum of the elements from k to the last."""
         return T.flip(Cumulative(add, self.axis)(T.flip(g, self.axis)), self.axis)
+
+    def _extreme_vjp(self, x: Any, y: Any, g: Any) -> TensorVariable:
+        """The cotangent of x: each extremum shares its own between the number and the one before, as `scalar` does."""
+        x, y, g = (T.moveaxis(v, self.axis, 0) for v in (x, y, g))
+        length, *others = T.lengths_of(x)
+
+        def step(slices: list[Any], states: list[Any]) -> tuple[list[Variable], list[Variable]]:
+            own, number, last, is_first = slices
+            total = own + states[0]
+            before, here = self.scalar.vjp(self.scalar(last, number).owner, [total])
+            return [before], [T.switch(is_first, total, here)]
+
+        sequences = [g, x, T.concatenate([x[:1], y[:-1]]), T.eq(T.arange(length), 0)]
+        _, (found,) = along(step, [T.flip(v, 0) for v in sequences], [T.zeros(others, dtype=x.dtype)])
+        return T.moveaxis(T.flip(found, 0), 0, self.axis)
 
     def _product_vjp(self, x: Any, y: Any, g: Any) -> TensorVariable:
         """The cotangent of x, also where x has zeros.

@@ -1,4 +1,4 @@
-"""Loop nests of running sums and products: element by element, in the dtype of the result, as in NumPy.
+"""Loop nests of running folds: element by element, in the dtype of the result, as in NumPy.
 
 Along the last loop each row has one accumulator, which no vector can hold; along another one all columns of a tile have
 theirs, side by side.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ....graph import Apply
 from ....graph.types import numpy_dtype
-from ....ops.elementwise.records import mul
 from ....ops.reductions.cumulative import Cumulative
 from ....targets.current import current
 from ...ir import loops as ir
@@ -41,7 +40,7 @@ def _row(nest: Nest, op: Cumulative, element: ir.Expr) -> ir.Body:
     added = _added(nest, op, total, element, nest.order[-1])
     stored = nest.store(0, total)
     general = nest.inner_loop((ir.Assign(total.name, added), stored), simd=False)
-    return ir.Var(total.name, _start(op, element.dtype)), specialized(general)
+    return ir.Var(total.name, ir.Const(element.dtype, op.unit(element.dtype))), specialized(general)
 
 
 def _columns(nest: Nest, op: Cumulative, element: ir.Expr) -> ir.Body:
@@ -50,7 +49,7 @@ def _columns(nest: Nest, op: Cumulative, element: ir.Expr) -> ir.Body:
     sums = (tiles.set("total", added), nest.store(0, added))
     tile = (
         tiles.declared("total", element.dtype),
-        tiles.along(tiles.set("total", _start(op, element.dtype))),
+        tiles.along(tiles.set("total", ir.Const(element.dtype, op.unit(element.dtype)))),
         ir.loop(row, (*nest.at[-2], specialized(tiles.within(nest.inner_loop(sums))))),
     )
     return (tiles.whole(tile),)
@@ -62,7 +61,7 @@ def _added(nest: Nest, op: Cumulative, total: ir.Expr, element: ir.Expr, along: 
     wide = "float32" if element.dtype == "float16" else element.dtype
     operands = [v if v.dtype == wide else ir.ScalarOp("cast", wide, (v,)) for v in (total, element)]
     named = [nest.let_at(here, v) if isinstance(v, ir.ScalarOp) else v for v in operands]
-    value: ir.Expr = nest.let_at(here, ir.ScalarOp(op.scalar.name, wide, tuple(named)))
+    value: ir.Expr = nest.let_at(here, _extreme(op, *named) or ir.ScalarOp(op.scalar.name, wide, tuple(named)))
     if wide != element.dtype:
         value = nest.let_at(here, ir.ScalarOp("cast", element.dtype, (value,)))
     if numpy_dtype(element.dtype).kind != "c":
@@ -72,8 +71,11 @@ def _added(nest: Nest, op: Cumulative, total: ir.Expr, element: ir.Expr, along: 
     )
 
 
-def _start(op: Cumulative, dtype: str) -> ir.Const:
-    """Return the initial total, which changes no element: -0.0 + -0.0 is -0.0."""
-    if op.scalar is mul:
-        return ir.Const(dtype, 1)
-    return ir.Const(dtype, -0.0 if numpy_dtype(dtype).kind == "f" else 0)
+def _extreme(op: Cumulative, total: ir.Expr, element: ir.Expr) -> ir.ScalarOp | None:
+    """Return the greater or lesser float, or a NaN: the next total waits for one comparison with the one before."""
+    sign = {"maximum": "gt", "minimum": "lt"}.get(op.scalar.name)
+    if sign is None or numpy_dtype(element.dtype).kind != "f":
+        return None
+    further = ir.ScalarOp(sign, "bool", (element, total))
+    number = ir.ScalarOp("switch", element.dtype, (further, element, total))
+    return ir.ScalarOp("switch", element.dtype, (ir.ScalarOp("ne", "bool", (element, element)), element, number))

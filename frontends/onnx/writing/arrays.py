@@ -203,14 +203,15 @@ def logsumexp(w: Writer, node: Apply) -> str:
 
 
 @means(Cumulative)
-def running_product(op: Any, x: Variable) -> Any:
-    """A loop along the axis."""
-    if op.name != "cumprod":
+def running_fold(op: Any, x: Variable) -> Any:
+    """A loop along the axis; ONNX has running sums alone."""
+    if op.name == "cumsum":
         return None
     rows = T.moveaxis(T.cast(x, op.infer((x,))[0].dtype), op.axis, 0)
-    first = T.ones(T.shape(rows)[1:], dtype=rows.dtype) if rows.ndim > 1 else T.constant(1, rows.dtype)
-    found = scan(lambda row, total: total * row, sequences=[rows], outputs_info=[first], return_list=True).outputs
-    return T.moveaxis(found[0], 0, op.axis)
+    unit = T.constant(op.unit(rows.dtype), rows.dtype)
+    first = T.full(T.shape(rows)[1:], unit) if rows.ndim > 1 else unit
+    found = scan(lambda row, total: op.scalar(total, row), sequences=[rows], outputs_info=[first], return_list=True)
+    return T.moveaxis(found.outputs[0], 0, op.axis)
 
 
 @means(Top)

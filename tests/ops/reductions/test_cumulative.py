@@ -1,4 +1,4 @@
-"""Running sums and products in C: the bits of NumPy, for every dtype, axis and layout."""
+"""Running sums, products and extrema in C: the bits of NumPy, for every dtype, axis and layout."""
 
 import itertools
 
@@ -19,7 +19,8 @@ SHAPES = [(0, 3, 5), (1, 1, 1), (7, 3, 1025), (3, 19, 6)]
 
 
 def nodes(dtype):
-    for op, ndim in itertools.product((T.add, T.mul), (1, 2, 3)):
+    of_extrema = () if np.dtype(dtype).kind == "c" else (T.maximum, T.minimum)
+    for op, ndim in itertools.product((T.add, T.mul, *of_extrema), (1, 2, 3)):
         x = TensorVariable(TensorType(dtype, (None,) * ndim))
         yield from (Cumulative(op, axis)(x).owner for axis in range(ndim) if ndim < 3 or axis == 1)
 
@@ -54,6 +55,33 @@ def test_bits_are_those_of_numpy(dtype, compiled):
             np.testing.assert_array_equal(got, expected)
             if got.dtype.kind == "f":
                 assert np.array_equal(np.signbit(got), np.signbit(expected)) or np.isnan(expected).any()
+
+
+@pytest.mark.parametrize("ufunc", [np.maximum, np.minimum])
+def test_running_extrema(ufunc):
+    """NaN stays from where it stands; ties share the derivative as those of two numbers do."""
+    function = T.maximum if ufunc is np.maximum else T.minimum
+    x = T.matrix("x")
+    values = RNG.integers(-3, 4, (6, 5)).astype(float)
+    values[2, 1], values[4, 0] = np.nan, -0.0
+    for axis in (0, 1):
+        y = T.accumulate(function, x, axis)
+        f = ag.function([x], [y, ag.grad((y * y * 0.5).sum() + y.sum(), x)])
+        by_steps = [x[0] if axis == 0 else x[:, 0]]
+        for k in range(1, values.shape[axis]):
+            by_steps.append(function(by_steps[-1], x[k] if axis == 0 else x[:, k]))
+        z = T.stack(by_steps, axis=axis)
+        expected = ag.function([x], ag.grad((z * z * 0.5).sum() + z.sum(), x))(values)
+        found, slope = f(values)
+        np.testing.assert_array_equal(found, ufunc.accumulate(values, axis))
+        np.testing.assert_array_equal(slope, expected)
+        for shape in ((0, 5), (5, 0), (1, 1)):
+            found, slope = f(np.ones(shape))
+            assert found.shape == slope.shape == shape
+    jitted = ag.jit(lambda v: ufunc.accumulate(v, 1, dtype="float32"))
+    assert jitted(values).dtype == np.float32
+    whole = ag.jit(ufunc.accumulate)
+    np.testing.assert_array_equal(whole(np.int8([3, -128, 127, 5])), ufunc.accumulate(np.int8([3, -128, 127, 5])))
 
 
 def test_no_step_is_run_by_python():
