@@ -30,7 +30,7 @@ def accumulate(function: Function, x: TensorLike, axis: int = 0) -> TensorVariab
     """
     rows, place = _rows(function, x, axis, "accumulate")
     if function in (T.maximum, T.minimum) and rows.type.kind != "c":
-        return T.moveaxis(classes.Cumulative(function, 0)(rows), 0, place)
+        return classes.Cumulative(function, place)(as_tensor(x))  # type: ignore[no-any-return]
     first = T.zeros(T.lengths_of(rows)[1:], dtype=rows.dtype)
     starts = T.eq(T.arange(T.lengths_of(rows)[0]), 0)
 

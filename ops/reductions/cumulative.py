@@ -106,7 +106,8 @@ class Cumulative(TensorOp):
         def step(slices: list[Any], states: list[Any]) -> tuple[list[Variable], list[Variable]]:
             own, number, last, is_first = slices
             total = own + states[0]
-            before, here = self.scalar.vjp(self.scalar(last, number).owner, [total])
+            pair: Any = self.scalar(last, number).owner
+            before, here = map(as_tensor, self.scalar.vjp(pair, [total]))  # type: ignore[arg-type]  # both have one
             return [before], [T.switch(is_first, total, here)]
 
         sequences = [g, x, T.concatenate([x[:1], y[:-1]]), T.eq(T.arange(length), 0)]
@@ -133,9 +134,14 @@ class Cumulative(TensorOp):
         return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
-        """`cumsum(x, axis=1)`."""
+        """`cumsum(x, axis=1)`, `accumulate(maximum, x, axis=1)`."""
         assert output.owner is not None
-        return speaker.call(self.name, speaker.text(output.owner.inputs[0]), axis=self.axis)
+        x = speaker.text(output.owner.inputs[0])
+        if self.scalar in (add, mul):
+            return speaker.call(self.name, x, axis=self.axis)
+        if speaker.numpy:
+            return speaker.call(f"{self.scalar.name}.accumulate", x, axis=self.axis)
+        return speaker.call("accumulate", speaker.function(self.scalar.name), x, axis=self.axis)
 
 
 def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> TensorVariable:
