@@ -96,6 +96,7 @@ WRITES = [
 ]
 RUNNING = [
     T.cumsum(x, axis=0),
+    T.accumulate(T.maximum, x, axis=0),
     T.cumprod(x, axis=0),
     T.cumsum(labels),
     T.cumsum(v),
