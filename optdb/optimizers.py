@@ -72,7 +72,7 @@ class Optimizer:
             profile,
             name=self.name or type(self).__name__,
             optimizer=type(self).__name__,
-            time=profile.time or elapsed,
+            time=profile.time if profile.adds_up else elapsed,
             waiting=clock.waited - waited,
             validate_time=editor.validate_time - validate,
             callback_time=editor.callback_time - callback,

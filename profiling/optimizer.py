@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ..pages.text import Text
 from ..record import lazy, record
@@ -94,6 +94,8 @@ class OptimizerProfile:
     """The rules it tried itself."""
     failures: tuple[Failure, ...] = ()
     children: tuple[OptimizerProfile, ...] = ()
+    adds_up: ClassVar[bool] = False
+    """Whether `time` is the sum of the times of its parts."""
 
     def own_row(self) -> RuleProfile:
         """This optimizer seen as one rule."""
@@ -138,7 +140,7 @@ class OptimizerProfile:
     # --- text
     @property
     def is_sequence(self) -> bool:
-        """Whether its time is the sum of its members' times."""
+        """Whether members ran one after the other, each once."""
         return False
 
     @property

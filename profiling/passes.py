@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ..record import record
 from .optimizer import _SHOWN_SECONDS, OptimizerProfile, RuleProfile, _figure, summed
@@ -13,6 +13,7 @@ from .optimizer import _SHOWN_SECONDS, OptimizerProfile, RuleProfile, _figure, s
 class SeqProfile(OptimizerProfile):
     """A sequence: `children` are its members in order of position."""
 
+    adds_up: ClassVar[bool] = True
     stop: str = ""
     """Where a limit of changes stopped it; empty if nothing was withheld."""
 
@@ -91,6 +92,7 @@ class PassProfile:
 class EquilibriumProfile(OptimizerProfile):
     """Profile of a fixed point: `table` has the rules of its sweeps and of merging, `children` the optimizers."""
 
+    adds_up: ClassVar[bool] = True
     passes: tuple[PassProfile, ...] = ()
     max_nodes: int = 0
     local_time: float = 0.0
