@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Variable
-from .ops.core.checks import shown
+from .ops.core.checks import is_sparse, shown
 from .record import lazy
 from .record.containers import Registered
 from .record.containers import registered as _registered
@@ -76,14 +76,7 @@ def is_record(value: Any) -> bool:
 
 def _is_registered(kind: type) -> bool:
     """Whether a class is registered; those of SciPy's sparse matrices are when the first is met."""
-    if kind in _registered:
-        return True
-    return is_sparse(kind) and hasattr(scipys, "parts_of") and kind in _registered
-
-
-def is_sparse(kind: type) -> bool:
-    """Whether a class is one of SciPy's sparse matrices, of any format."""
-    return kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+    return kind in _registered or (is_sparse(kind) and kind in scipys.registered)
 
 
 Leaf = Callable[[Any, list[Any]], Form]

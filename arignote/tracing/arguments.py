@@ -19,10 +19,10 @@ import numpy as np
 
 from ..graph import Variable
 from ..ops.core.call_lengths import Length
-from ..ops.core.checks import is_dask, shown
+from ..ops.core.checks import is_dask, is_sparse, shown
 from ..ops.core.tracing import current
 from ..record import record
-from ..tree import Form, flat, flat_record, has_variable, is_named, is_record, is_sparse, scipys
+from ..tree import Form, flat, flat_record, has_variable, is_named, is_record, scipys
 
 
 class Static:

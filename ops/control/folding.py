@@ -28,9 +28,11 @@ def accumulate(function: Function, x: TensorLike, axis: int = 0) -> TensorVariab
     `function` takes two expressions and returns one.  The dtype is that of its result for two elements.  Raises
     ValueError for an axis that `x` does not have.  Source: `numpy.ufunc.accumulate`.
     """
-    rows, place = _rows(function, x, axis, "accumulate")
-    if function in (T.maximum, T.minimum) and rows.type.kind != "c":
-        return classes.Cumulative(function, place)(as_tensor(x))  # type: ignore[no-any-return]
+    v = as_tensor(x)
+    if function in (T.maximum, T.minimum) and v.type.kind != "c":
+        place = normalize_axis(axis, v.ndim, f"accumulate of {describe(v)}")
+        return classes.Cumulative(function, place)(v)  # type: ignore[no-any-return]
+    rows, place = _rows(function, v, axis, "accumulate")
     first = T.zeros(T.lengths_of(rows)[1:], dtype=rows.dtype)
     starts = T.eq(T.arange(T.lengths_of(rows)[0]), 0)
 

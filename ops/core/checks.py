@@ -51,6 +51,11 @@ def is_dask(value: Any) -> bool:
     return isinstance(value, getattr(sys.modules.get("dask.array"), "Array", ()))
 
 
+def is_sparse(kind: type) -> bool:
+    """Whether a class is one of SciPy's sparse matrices, of any format.  SciPy is not imported to find out."""
+    return kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+
+
 def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
     """Integers beyond 64 bits, of which NumPy makes objects, as float64 for a floating-point or complex `dtype`.
 

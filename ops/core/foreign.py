@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import shown
+from .checks import is_sparse, shown
 
 _FIXES = (
     ("grad", "x.detach()"), ("conj", "x.resolve_conj()"), ("layout", "x.to_dense()"), ("sparse", "x.to_dense()"),
@@ -33,7 +33,7 @@ def as_array(value: Any) -> Any:
         return _of_pandas(value)
     if library == "xarray":
         return _of_xarray(value)
-    if library == "scipy" and hasattr(kind, "tocsr"):
+    if is_sparse(kind):
         raise TypeError(f"expected an array, got {shown(value)}; use T.sparse.constant(x), or x.toarray()")
     if hasattr(kind, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
         return _of_dlpack(value, library)

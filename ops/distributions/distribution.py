@@ -159,9 +159,9 @@ class Distribution:
             raise NoClosedForm(f"{type(self).__name__}: its {what} has no formula; average draws")
         return found
 
-    def _inside(self, table: Mapping[str, Any], what: str, *operands: Any) -> TensorVariable:
+    def _inside(self, table: Mapping[str, Any], what: str) -> TensorVariable:
         """The value of a formula; NaN for parameters outside of their domain."""
-        return self._valid(self._formula(table, what)(self, *operands))
+        return self._valid(self._formula(table, what)(self))
 
     def _valid(self, value: Any) -> TensorVariable:
         domain = self._row(_quantiles.DOMAINS)

@@ -31,7 +31,7 @@ from ...ops.core.tracing import Known, current
 from ...ops.shapes.stored import copied, set_item
 from ..branches import choice, if_, itself, not_, or_, truth
 from ..builtins.comparisons import compared
-from ..iterables import Steps, steps_of
+from ..iterables import Enumerated, steps_of
 from ..raising import raise_if
 from ..saved import Saved, is_value
 from ..undefined import Undefined
@@ -117,19 +117,6 @@ def array_of_items(call: Any, items: Items) -> Any:
     return fold.base
 
 
-class _Numbered(Steps):
-    """The steps of a loop, with their numbers."""
-
-    def __init__(self, steps: Steps) -> None:
-        self.steps: Steps = steps
-
-    def count(self) -> Any:
-        return self.steps.count()
-
-    def at(self, k: Any) -> Any:
-        return k, self.steps.at(k)
-
-
 class Filling(Fold):
     """The loop over the items of a comprehension, which writes each into an array; see `Fold`."""
 
@@ -170,7 +157,7 @@ class Filling(Fold):
             self.place, item = numbered
             body(item)
 
-        for_(_Numbered(steps), write, None, (), tuple, lambda _: None, tuple)
+        for_(Enumerated(steps), write, None, (), tuple, lambda _: None, tuple)
 
     def when(self, test: Any, then: Callable[[], None]) -> None:
         """Refuse a test: the number of items would depend on values."""
