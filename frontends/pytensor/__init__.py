@@ -24,11 +24,12 @@ from .building import Conversion, ConversionError
 from .converters import registered
 from .functions import ArignoteFunction, install
 from .linker import ArignoteLinker
-from .rewrites import QUERY
+from .rewrites import QUERY, rewrite_inner_graphs
 from .table import Call, converter, scalar
 
 NAME = "ARIGNOTE"
 predefined_linkers.setdefault("arignote", ArignoteLinker())
+rewrite_inner_graphs(ArignoteLinker)
 install(NAME, Mode(predefined_linkers["arignote"], QUERY))
 
 __all__ = [

@@ -68,8 +68,9 @@ class Conversion:
         """Return the outputs of the inner graph of an op; PyTensor's rewrites run on a copy of it first."""
         found = self._rewritten.get(graph)
         if found is None:
-            found = graph.clone(clone_inner_graphs=True) if hasattr(graph, "clone") else graph
+            found = graph
             if self.rewriter is not None:
+                found = graph.unfreeze() if hasattr(graph, "unfreeze") else graph.clone(clone_inner_graphs=True)
                 self.rewriter(found)
             self._rewritten[graph] = found
         return self.graph(found, operands)

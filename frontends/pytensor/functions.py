@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytensor
-from pytensor.compile.function.types import Function as PyTensorFunction
-from pytensor.compile.function.types import FunctionMaker
-from pytensor.compile.function.types import _pickle_Function as pickled
 from pytensor.compile.mode import Mode, get_mode, predefined_modes
 
 from ...database import optdb
@@ -22,6 +19,8 @@ from ...record.forks import ProcessLock
 from .forms import Form, GeneratorForm
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
+from .versions import THIRD, FunctionMaker, pickled
+from .versions import Function as PyTensorFunction
 
 NATIVE_AFTER = 16
 """Calls after which a function gets its native entry, which takes 50 ms to build once per machine."""
@@ -59,6 +58,10 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         """One line for each op that runs by its own `perform`, outside C."""
         return self.compiled.remarks
 
+    def _kept(self, name: str) -> Any:
+        """Return a field of PyTensor's function by its name in version 2; version 3 puts an underscore before it."""
+        return getattr(self, f"_{name}" if THIRD else name)
+
     # --- calls
     def _counted(self, *args: Any, **kwargs: Any) -> Any:
         """Make one of the first calls; after some, build the native entry."""
@@ -72,7 +75,7 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         if not self._direct or not self.compiled.is_plain:
             return None
         executable = self.compiled.function._at_best
-        kept = [container.storage for _, container in self.update_input_storage]
+        kept = [container.storage for _, container in self._kept("update_input_storage")]
         return executable.native(  # type: ignore[no-any-return]
             self._through_python, not self.unpack_single, [c.storage for c in self._stored], kept
         )
@@ -84,7 +87,9 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         given = None if direct is None else self._in_order(args, kwargs) if kwargs else args
         if given is None or output_subset is not None or not self._fits(given):
             with self._one_at_a_time, Drawing(self._generators()):  # PyTensor's cells of arguments belong to all calls
-                return super().__call__(*args, output_subset=output_subset, **kwargs)
+                if output_subset is not None:  # version 2 alone knows it
+                    kwargs["output_subset"] = output_subset
+                return super().__call__(*args, **kwargs)
         return direct(*given)
 
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -115,25 +120,26 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         compiled = self.compiled
         required = [container.required for container in self.input_storage]
         count = sum(required)
-        if self.has_defaults or self.output_keys is not None or self.return_none:
+        has_defaults = any(not c.required and not c.implicit for c in self.input_storage)
+        if has_defaults or getattr(self, "output_keys", None) is not None or self.return_none:
             return None
-        if not all(type(f) is Form for f in (*compiled.inputs[:count], *compiled.outputs[: self.n_returned_outputs])):
+        returned = self._kept("n_returned_outputs")
+        if not all(type(form) is Form for form in (*compiled.inputs[:count], *compiled.outputs[:returned])):
             return None
         if self.profile or required != sorted(required, reverse=True):
             return None
         if any(c.implicit for c in self.input_storage[:count]):
             return None
-        types = [self.maker.inputs[k].variable.type for k in range(count)]
+        types, finder = [self.maker.inputs[k].variable.type for k in range(count)], self._kept("finder")
         self._kinds = [(np.dtype(t.dtype), t.ndim) for t in types]
         named = ((self.maker.inputs[k].name, self.input_storage[k]) for k in range(count))
-        self._places = {name: k for k, (name, cell) in enumerate(named) if name and self.finder[name] is cell}
+        self._places = {name: k for k, (name, cell) in enumerate(named) if name and finder[name] is cell}
         self._stored = self.input_storage[count:]
         storages = [container.storage for container in self._stored]
-        updates = [(k, container.storage) for k, container in self.update_input_storage]
-        returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function.results
-        after = compiled.after
+        updates = [(k, container.storage) for k, container in self._kept("update_input_storage")]
+        single, run, after = self.unpack_single, compiled.function.results, compiled.after
         if not compiled.is_plain:
-            return self._direct_with_forms(compiled.inputs[count:], storages)
+            return self._direct_with_forms(compiled.inputs[count:], storages, returned)
 
         def direct(*args: Any) -> Any:
             values = (*args, *[storage[0] for storage in storages])
@@ -151,14 +157,16 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
 
         return ordered if updates else direct
 
-    def _direct_with_forms(self, forms: Sequence[Form], storages: Sequence[list[Any]]) -> Callable[..., Any]:
+    def _direct_with_forms(
+        self, forms: Sequence[Form], storages: Sequence[list[Any]], returned: int
+    ) -> Callable[..., Any]:
         """Return the direct call of a function with shared variables that are no tensors, such as generators."""
-        compiled, returned, single = self.compiled, self.n_returned_outputs, self.unpack_single
+        compiled, single = self.compiled, self.unpack_single
         run, outputs = compiled.function.results, compiled.outputs
         stored = list(zip(forms, storages, strict=True))
         first = list(accumulate((form.count for form in outputs), initial=0))
         updates = []
-        for k, container in self.update_input_storage:
+        for k, container in self._kept("update_input_storage"):
             own = [form for form, cell in stored if cell is container.storage]
             updates.append((k, first[k], first[k + 1], own[0] if own else outputs[k], container.storage))
         generators = [cell for form, cell in stored if isinstance(form, GeneratorForm)]
@@ -205,7 +213,7 @@ class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above
     """A maker of functions that returns an `ArignoteFunction`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        options.setdefault("function_builder", ArignoteFunction)
+        options.setdefault("function_class" if THIRD else "function_builder", ArignoteFunction)
         super().__init__(*args, **options)
         self.linker.mode = with_names(self.linker.mode, get_mode(self.mode).provided_optimizer)
 
@@ -229,6 +237,9 @@ def _maker_of(mode: Any) -> Any:
     return ArignoteMaker if isinstance(mode.linker, ArignoteLinker) else FunctionMaker
 
 
+_MAKER = property(_maker_of)
+
+
 def install(name: str, mode: Mode) -> None:
     """Make a mode known by its name, and let modes with our linker make our functions.
 
@@ -236,9 +247,9 @@ def install(name: str, mode: Mode) -> None:
     answer must depend on the linker alone.  `pytensor.config.mode` accepts a fixed list of names.
     """
     predefined_modes[name] = mode
-    if "function_maker" in Mode.__dict__:
+    if Mode.__dict__.get("function_maker") is _MAKER:
         return
-    Mode.function_maker = property(_maker_of)
+    Mode.function_maker = _MAKER
     parameter = pytensor.config._config_var_dict["mode"]
     accepted = parameter._apply
     parameter._apply = lambda value: value if value == name else accepted(value)

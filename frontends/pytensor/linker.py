@@ -21,6 +21,7 @@ _WORDS: tuple[tuple[str, str, type[Exception]], ...] = (
     ("whose pattern does not broadcast", "Runtime broadcasting not allowed", ValueError),
     (" in dimshuffle(", "Attempting to squeeze axes with size not equal to one", ValueError),
     ("SpecifyShape: expected length", "SpecifyShape", AssertionError),
+    ("the mask has length", "boolean index did not match", IndexError),
     (" has length ", "The type's shape is not compatible with the data's; declare None for such a length", TypeError),
     (BATCHES, "Shapes must match along batch", TypeError),
 )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
-from pytensor.ifelse import IfElse
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.blockwise import Blockwise
 
@@ -19,6 +18,7 @@ from ....ops.shapes.specify import with_length
 from ..forms import form_of
 from ..performing import terms_of
 from ..table import CONVERTERS, Call, converter, found_for
+from ..versions import conditional
 from .linalg import BATCHED
 from .shapes import FIXED
 
@@ -28,7 +28,7 @@ def from_graph(call: Call, *operands: Any) -> Any:
     return tuple(call.conversion.inner(call.op.fgraph, operands))
 
 
-@converter(IfElse)
+@converter(conditional.IfElse)
 def if_else(call: Call, condition: Any, *values: Any) -> Any:
     count = call.op.n_outs
     forms = [form_of(o.type) for o in call.node.outputs]

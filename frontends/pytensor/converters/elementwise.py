@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.scalar import basic as ps
-from pytensor.tensor import special
+from pytensor.tensor import math, special
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Argmax, MulWithoutZeros
 
 from .... import ops as T
 from ..table import FAMILIES, Call, converter
+from ..versions import classes
 from .scalars import applied, as_dtype
 
 
@@ -37,7 +37,7 @@ def dimshuffle(call: Call, x: Any) -> Any:
 _REDUCTIONS = {ps.Add: "sum", ps.Mul: "prod", ps.Maximum: "max", ps.Minimum: "min", ps.AND: "all", ps.OR: "any"}
 
 
-@converter(CAReduce)
+@converter(CAReduce, *classes(math, "NonZeroDimsCAReduce"))
 def reduction(call: Call, x: Any) -> Any:
     op, kind, dtype = call.op, type(call.op.scalar_op), call.dtypes[0]
     axis = op.axis if op.axis is None else tuple(op.axis)
@@ -46,15 +46,17 @@ def reduction(call: Call, x: Any) -> Any:
     working = getattr(op, "acc_dtype", None) or dtype
     if kind in (ps.Add, ps.Mul):
         return as_dtype(getattr(T, _REDUCTIONS[kind])(as_dtype(x, working), axis, working), dtype)
-    if kind is MulWithoutZeros:
+    if kind is math.MulWithoutZeros:
         x = as_dtype(x, working)
         return as_dtype(T.prod(T.switch(T.eq(x, 0), T.constant(1, working), x), axis, working), dtype)
+    if kind in (ps.Maximum, ps.Minimum) and getattr(op, "initial", False):  # of version 3: the result if none is there
+        return as_dtype(getattr(T, _REDUCTIONS[kind])(x, axis, initial=op.initial_value(x.dtype)), dtype)
     if kind in (ps.Maximum, ps.Minimum) or (kind in (ps.AND, ps.OR) and x.dtype == "bool"):
         return as_dtype(getattr(T, _REDUCTIONS[kind])(x, axis), dtype)
     return NotImplemented
 
 
-@converter(Argmax)
+@converter(math.Argmax)
 def argmax(call: Call, x: Any) -> Any:
     axes = range(x.ndim) if call.op.axis is None else [a % x.ndim for a in call.op.axis]
     kept = [a for a in range(x.ndim) if a not in axes]
@@ -68,29 +70,25 @@ def argmax(call: Call, x: Any) -> Any:
 
 @converter(special.Softmax)
 def softmax(call: Call, x: Any) -> Any:
-    return T.softmax(x, axis=_axes(call.op.axis, x.ndim)) if call.op.axis is not None else _over_all(T.softmax, x)
+    return _along(T.softmax, call, x)
 
 
 @converter(special.LogSoftmax)
 def log_softmax(call: Call, x: Any) -> Any:
-    if call.op.axis is None:
-        return _over_all(T.log_softmax, x)
-    return T.log_softmax(x, axis=_axes(call.op.axis, x.ndim))
+    return _along(T.log_softmax, call, x)
 
 
-@converter(special.SoftmaxGrad)
+@converter(*classes(special, "SoftmaxGrad"))
 def softmax_grad(call: Call, dy: Any, sm: Any) -> Any:
     product = dy * sm
     axis = tuple(range(sm.ndim)) if call.op.axis is None else call.op.axis
     return product - T.sum(product, axis, keepdims=True) * sm
 
 
-def _axes(axis: Any, ndim: int) -> int:
-    (found,) = axis if isinstance(axis, tuple) else (axis,)
-    return int(found) % ndim
-
-
-def _over_all(function: Any, x: Any) -> Any:
-    if x.ndim == 1:
-        return function(x, axis=0)
-    return T.reshape(function(T.flatten(x), axis=0), T.lengths_of(x), ndim=x.ndim)
+def _along(function: Any, call: Call, x: Any) -> Any:
+    """Return a softmax along the axes of its op: one, all of them, or several, which version 3 alone has."""
+    axes = call.op.axis
+    if axes is None or x.ndim == 1:
+        return T.reshape(function(T.flatten(x), axis=0), T.lengths_of(x), ndim=x.ndim)
+    first, *others = axes if isinstance(axes, tuple) else (axes,)
+    return call.conversion.inner(call.op.fgraph, (x,))[0] if others else function(x, axis=first)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.tensor import nlinalg, slinalg
-
 from .... import ops as T
 from ....ops.linalg.lu_factors import PivotOrder
 from ..table import Call, converter
+from ..versions import classes, linalg
 from .linalg import BATCHED
 from .scalars import as_dtype
 
 BATCHED |= {
-    slinalg.LU, slinalg.LUFactor, slinalg.Schur, slinalg.QZ, slinalg.Expm, nlinalg.EighGrad, slinalg.EigvalshGrad,
-    slinalg.PivotToPermutations,
+    linalg.LU, linalg.LUFactor, linalg.Schur, linalg.QZ, linalg.Expm, linalg.PivotToPermutations,
+    *classes(linalg, "EighGrad", "EigvalshGrad"),
 }  # fmt: skip
 
 
@@ -24,12 +23,12 @@ def _typed(call: Call, found: Any) -> Any:
     return tuple(as_dtype(v, dtype) for v, dtype in zip(several, call.dtypes, strict=True))
 
 
-@converter(slinalg.LU)
+@converter(linalg.LU)
 def lu(call: Call, x: Any) -> Any:
     return _typed(call, tuple(T.linalg.lu(x, permute_l=call.op.permute_l, p_indices=call.op.p_indices)))
 
 
-@converter(slinalg.LUFactor)
+@converter(linalg.LUFactor)
 def lu_factor(call: Call, x: Any) -> Any:
     """Return the factors, which are NaN as a whole for a singular matrix, as in PyTensor."""
     factors, pivots = T.linalg.lu_factor(x)
@@ -38,18 +37,18 @@ def lu_factor(call: Call, x: Any) -> Any:
     return _typed(call, (T.switch(singular[..., None, None], nan, factors), pivots))
 
 
-@converter(slinalg.PivotToPermutations)
+@converter(linalg.PivotToPermutations)
 def permutation_of_pivots(call: Call, pivots: Any) -> Any:
     order = PivotOrder()(as_dtype(pivots, "int32"), T.expand_dims(pivots, -1))
     return _typed(call, order if call.op.inverse else T.argsort(order, -1))
 
 
-@converter(slinalg.Schur)
+@converter(linalg.Schur)
 def schur(call: Call, x: Any) -> Any:
     return NotImplemented if call.op.sort is not None else _typed(call, tuple(T.linalg.schur(x, call.op.output)))
 
 
-@converter(slinalg.QZ)
+@converter(linalg.QZ)
 def qz(call: Call, a: Any, b: Any) -> Any:
     op = call.op
     if op.sort is not None or op.return_eigenvalues:
@@ -57,22 +56,22 @@ def qz(call: Call, a: Any, b: Any) -> Any:
     return _typed(call, tuple(T.linalg.qz(a, b, output="complex" if op.complex_output else "real")))
 
 
-@converter(slinalg.Expm)
+@converter(linalg.Expm)
 def expm(call: Call, x: Any) -> Any:
     return _typed(call, T.linalg.expm(x))
 
 
-@converter(nlinalg.Lstsq)
+@converter(linalg.Lstsq)
 def least_squares(call: Call, a: Any, b: Any, rcond: Any) -> Any:
     return _typed(call, tuple(T.linalg.lstsq(a, b, rcond)))
 
 
-@converter(nlinalg.TensorInv)
+@converter(linalg.TensorInv)
 def tensor_inverse(call: Call, a: Any) -> Any:
     return _typed(call, T.linalg.tensorinv(a, call.op.ind))
 
 
-@converter(nlinalg.TensorSolve)
+@converter(linalg.TensorSolve)
 def tensor_solve(call: Call, a: Any, b: Any) -> Any:
     return _typed(call, T.linalg.tensorsolve(a, b, call.op.axes))
 
@@ -83,7 +82,7 @@ def _of_triangle(gradient: Any, lower: bool) -> Any:
     return T.tril(gradient) + T.tril(other, -1) if lower else T.triu(gradient) + T.triu(other, 1)
 
 
-@converter(nlinalg.EighGrad)
+@converter(*classes(linalg, "EighGrad"))
 def eigh_gradient(call: Call, x: Any, w: Any, v: Any, gw: Any, gv: Any) -> Any:
     """Return v (diag(gw) + (v^T gv) / (w_j - w_i)) v^T, of the triangle that was read."""
     transposed = T.swapaxes(v, -1, -2)
@@ -95,7 +94,7 @@ def eigh_gradient(call: Call, x: Any, w: Any, v: Any, gw: Any, gv: Any) -> Any:
     return _typed(call, _of_triangle(T.matmul(T.matmul(v, inner), transposed), call.op.UPLO == "L"))
 
 
-@converter(slinalg.EigvalshGrad)
+@converter(*classes(linalg, "EigvalshGrad"))
 def eigvalsh_gradient(call: Call, a: Any, b: Any, gw: Any) -> Any:
     if b is not None and (b.ndim != 2 or a.ndim != 2):
         return NotImplemented

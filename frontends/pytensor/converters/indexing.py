@@ -11,6 +11,7 @@ from pytensor.tensor.type_other import MakeSlice
 from .... import ops as T
 from ....graph import Constant
 from ..table import Call, converter
+from ..versions import classes
 
 
 def _index(x: Any) -> Any:
@@ -46,12 +47,12 @@ def inc_subtensor(call: Call, x: Any, y: Any, *indices: Any) -> Any:
     return _written(call, x, y, _filled(call.op.idx_list, indices))
 
 
-@converter(ts.AdvancedSubtensor1)
+@converter(*classes(ts, "AdvancedSubtensor1"))
 def advanced_subtensor1(call: Call, x: Any, index: Any) -> Any:
     return x[index]
 
 
-@converter(ts.AdvancedIncSubtensor1)
+@converter(*classes(ts, "AdvancedIncSubtensor1"))
 def advanced_inc_subtensor1(call: Call, x: Any, y: Any, index: Any) -> Any:
     return _written(call, x, y, (index,))
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.tensor import nlinalg, slinalg
-
 from .... import ops as T
 from ..table import Call, converter
+from ..versions import linalg
 from .scalars import as_dtype
 
 BATCHED: set[type] = {
-    slinalg.Cholesky, slinalg.Solve, slinalg.SolveTriangular, slinalg.CholeskySolve, slinalg.Eigvalsh, slinalg.QR,
-    nlinalg.MatrixInverse, nlinalg.MatrixPinv, nlinalg.Det, nlinalg.SLogDet, nlinalg.Eig, nlinalg.Eigh, nlinalg.SVD,
+    linalg.Cholesky, linalg.Solve, linalg.SolveTriangular, linalg.CholeskySolve, linalg.Eigvalsh, linalg.QR,
+    linalg.MatrixInverse, linalg.MatrixPinv, linalg.Det, linalg.SLogDet, linalg.Eig, linalg.Eigh, linalg.SVD,
 }  # fmt: skip
 """Core ops whose converters take batches."""
 
@@ -30,7 +29,7 @@ def _half(x: Any, lower: bool, mirrored: Any = _adjoint) -> Any:
     return T.tril(x) + mirrored(T.tril(x, -1)) if lower else T.triu(x) + mirrored(T.triu(x, 1))
 
 
-@converter(slinalg.Cholesky)
+@converter(linalg.Cholesky)
 def cholesky(call: Call, x: Any) -> Any:
     factor = T.linalg.cholesky(x if call.op.lower else _transposed(x))
     return as_dtype(factor if call.op.lower else _transposed(factor), call.dtypes[0])
@@ -45,7 +44,7 @@ def _solved(call: Call, function: Any, a: Any, b: Any) -> Any:
     return function(a, b)
 
 
-@converter(slinalg.SolveTriangular)
+@converter(linalg.SolveTriangular)
 def solve_triangular(call: Call, a: Any, b: Any) -> Any:
     op = call.op
 
@@ -55,7 +54,7 @@ def solve_triangular(call: Call, a: Any, b: Any) -> Any:
     return _solved(call, solve, a, b)
 
 
-@converter(slinalg.CholeskySolve)
+@converter(linalg.CholeskySolve)
 def cholesky_solve(call: Call, c: Any, b: Any) -> Any:
     lower = call.op.lower
 
@@ -66,7 +65,7 @@ def cholesky_solve(call: Call, c: Any, b: Any) -> Any:
     return _solved(call, solve, c, b)
 
 
-@converter(slinalg.Solve)
+@converter(linalg.Solve)
 def solve(call: Call, a: Any, b: Any) -> Any:
     op = call.op
     if op.assume_a in ("sym", "pos", "her"):
@@ -74,46 +73,46 @@ def solve(call: Call, a: Any, b: Any) -> Any:
     return _solved(call, T.linalg.solve, a, b)
 
 
-@converter(nlinalg.MatrixInverse)
+@converter(linalg.MatrixInverse)
 def inverse(call: Call, x: Any) -> Any:
     return T.linalg.inv(as_dtype(x, call.dtypes[0]))
 
 
-@converter(nlinalg.MatrixPinv)
+@converter(linalg.MatrixPinv)
 def pseudo_inverse(call: Call, x: Any) -> Any:
     return T.linalg.pinv(as_dtype(x, call.dtypes[0]), hermitian=call.op.hermitian)
 
 
-@converter(nlinalg.Det)
+@converter(linalg.Det)
 def det(call: Call, x: Any) -> Any:
     return T.linalg.det(as_dtype(x, call.dtypes[0]))
 
 
-@converter(nlinalg.SLogDet)
+@converter(linalg.SLogDet)
 def slogdet(call: Call, x: Any) -> Any:
     return tuple(T.linalg.slogdet(as_dtype(x, call.dtypes[0])))
 
 
-@converter(nlinalg.Eig)
+@converter(linalg.Eig)
 def eig(call: Call, x: Any) -> Any:
     found = T.linalg.eig(x)
     return tuple(as_dtype(v, dtype) for v, dtype in zip(found, call.dtypes, strict=True))
 
 
-@converter(nlinalg.Eigh)
-def eigh(call: Call, x: Any) -> Any:
-    values, vectors = T.linalg.eigh(x, UPLO=call.op.UPLO)
-    return values, vectors
+@converter(linalg.Eigh)
+def eigh(call: Call, a: Any, b: Any = None) -> Any:
+    lower = call.op.lower if hasattr(call.op, "lower") else call.op.UPLO == "L"
+    return tuple(T.linalg.eigh(a, b=b, lower=lower))
 
 
-@converter(slinalg.Eigvalsh)
-def eigvalsh(call: Call, a: Any, b: Any) -> Any:
+@converter(linalg.Eigvalsh)
+def eigvalsh(call: Call, a: Any, b: Any = None) -> Any:
     if b is not None:
         return T.linalg.eigh(a, b=b, lower=call.op.lower, eigvals_only=True)
     return T.linalg.eigvalsh(a, UPLO="L" if call.op.lower else "U")
 
 
-@converter(nlinalg.SVD)
+@converter(linalg.SVD)
 def svd(call: Call, x: Any) -> Any:
     op = call.op
     if not op.compute_uv:
@@ -121,7 +120,7 @@ def svd(call: Call, x: Any) -> Any:
     return tuple(T.linalg.svd(x, full_matrices=op.full_matrices))
 
 
-@converter(slinalg.QR)
+@converter(linalg.QR)
 def qr(call: Call, x: Any) -> Any:
     op = call.op
     if op.mode == "raw":  # PyTensor declares real factors of complex matrices, too
@@ -131,7 +130,7 @@ def qr(call: Call, x: Any) -> Any:
     return (*several[:-1], as_dtype(several[-1], "int32")) if op.pivoting else several
 
 
-@converter(slinalg.BlockDiagonal)
+@converter(linalg.BlockDiagonal)
 def block_diagonal(call: Call, *blocks: Any) -> Any:
     blocks = tuple(as_dtype(b, call.dtypes[0]) for b in blocks)
     if len(blocks) == 1:

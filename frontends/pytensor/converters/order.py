@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pytensor.tensor import extra_ops, fft
@@ -14,21 +15,23 @@ from ..table import Call, converter
 from .scalars import as_dtype
 
 
-def _axis(axis: Any) -> int | None:
-    """Return an axis operand as a number; None if only the run knows it."""
-    return int(axis.data) if isinstance(axis, Constant) else None
+def _axis(call: Call, axis: Sequence[Any]) -> int | None:
+    """Return the axis of an op, which is an operand in version 2; None if only the run knows it."""
+    if not axis:
+        return int(call.op.axis)
+    return int(axis[0].data) if isinstance(axis[0], Constant) else None
 
 
 @converter(SortOp)
-def sort_(call: Call, x: Any, axis: Any) -> Any:
-    found = _axis(axis)
+def sort_(call: Call, x: Any, *axis: Any) -> Any:
+    found = _axis(call, axis)
     return NotImplemented if found is None else T.sort(x, found)
 
 
 @converter(ArgSortOp)
-def argsort(call: Call, x: Any, axis: Any) -> Any:
+def argsort(call: Call, x: Any, *axis: Any) -> Any:
     """Return a stable order, which is one of those that PyTensor's unstable kinds may give."""
-    found = _axis(axis)
+    found = _axis(call, axis)
     if found is None:
         return NotImplemented
     return as_dtype(T.argsort(x, found), call.dtypes[0])

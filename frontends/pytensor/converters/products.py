@@ -10,6 +10,7 @@ from pytensor.tensor.math import Dot
 from .... import ops as T
 from ....ops.shapes.specify import with_length
 from ..table import Call, converter
+from ..versions import classes
 from .scalars import as_dtype
 
 BATCHES = "the number of matrices of a BatchedDot"
@@ -38,6 +39,6 @@ def gemm(call: Call, target: Any, alpha: Any, a: Any, b: Any, beta: Any) -> Any:
     return beta * target + alpha * T.dot(a, b)
 
 
-@converter(blas.Ger)
+@converter(*classes(blas, "Ger"))
 def ger(call: Call, target: Any, alpha: Any, x: Any, y: Any) -> Any:
     return target + alpha * T.outer(x, y)

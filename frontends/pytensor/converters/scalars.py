@@ -18,6 +18,7 @@ from pytensor.tensor import xlogx
 from .... import ops as T
 from ....control.scan import while_loop
 from ..table import SCALARS, found_for, scalar
+from ..versions import classes
 
 ARITHMETIC: dict[type, Callable[..., Any]] = {
     ps.Sub: T.sub, ps.TrueDiv: T.true_div, ps.IntDiv: T.floor_div, ps.Mod: T.mod, ps.Pow: T.pow,
@@ -25,7 +26,7 @@ ARITHMETIC: dict[type, Callable[..., Any]] = {
     ps.Abs: T.abs, ps.Sign: T.sgn, ps.Ceil: T.ceil, ps.Floor: T.floor, ps.Trunc: T.trunc, ps.RoundHalfToEven: T.rint,
     ps.Neg: T.neg, ps.Reciprocal: T.reciprocal, ps.Sqr: T.sqr, ps.Sqrt: T.sqrt, ps.Conj: T.conj,
     ps.Log: T.log, ps.Log2: T.log2, ps.Log10: T.log10, ps.Log1p: T.log1p,
-    ps.Exp: T.exp, ps.Exp2: T.exp2, ps.Expm1: T.expm1, ps.Deg2Rad: T.deg2rad, ps.Rad2Deg: T.rad2deg,
+    ps.Exp: T.exp, ps.Exp2: T.exp2, ps.Expm1: T.expm1,
     ps.Cos: T.cos, ps.Sin: T.sin, ps.Tan: T.tan, ps.Cosh: T.cosh, ps.Sinh: T.sinh, ps.Tanh: T.tanh,
     ps.ArcCos: T.arccos, ps.ArcSin: T.arcsin, ps.ArcTan: T.arctan,
     ps.ArcCosh: T.arccosh, ps.ArcSinh: T.arcsinh, ps.ArcTanh: T.arctanh,
@@ -40,7 +41,7 @@ FOLDED: dict[type, Callable[..., Any]] = {
 """The same, for any number of operands."""
 TESTS: dict[type, Callable[..., Any]] = {
     ps.LT: T.lt, ps.GT: T.gt, ps.LE: T.le, ps.GE: T.ge, ps.EQ: T.eq, ps.NEQ: T.ne, ps.IsNan: T.isnan, ps.IsInf: T.isinf,
-    ps.Real: T.real, ps.Imag: T.imag, ps.Angle: T.angle,
+    ps.Real: T.real, ps.Imag: T.imag,
 }  # fmt: skip
 """Functions whose output has another dtype than their operands."""
 
@@ -99,15 +100,19 @@ for _kind, _function in TESTS.items():
 SPECIAL = {
     pm.Erfcx: "erfcx", pm.Erfinv: "erfinv", pm.Erfcinv: "erfcinv", pm.GammaInc: "gammainc", pm.GammaIncC: "gammaincc",
     pm.GammaIncInv: "gammaincinv", pm.GammaIncCInv: "gammainccinv", pm.BetaInc: "betainc", pm.BetaIncInv: "betaincinv",
-    pm.I0: "i0", pm.I1: "i1", pm.Iv: "iv", pm.Ive: "ive", pm.J0: "j0", pm.J1: "j1", pm.Jv: "jv", pm.Kve: "kve",
+    pm.I0: "i0", pm.I1: "i1", pm.Ive: "ive", pm.J0: "j0", pm.J1: "j1", pm.Jv: "jv", pm.Kve: "kve",
     pm.Hyp2F1: "hyp2f1", pm.Owens_t: "owens_t",
 }  # fmt: skip
 """Functions of `T.special`, by SciPy's names; those that it lacks run by PyTensor's `perform`."""
 
 for _kind, _name in SPECIAL.items():
-    _special = getattr(getattr(T, "special", None), _name, None)
-    if _special is not None:
-        scalar(_kind)(_plain(_special))
+    scalar(_kind)(_plain(getattr(T.special, _name)))
+
+# --- of PyTensor 2 only
+scalar(*classes(ps, "Deg2Rad"))(_plain(T.deg2rad))
+scalar(*classes(ps, "Rad2Deg"))(_plain(T.rad2deg))
+scalar(*classes(ps, "Angle"))(lambda op, dtypes, x: T.angle(x))
+scalar(*classes(pm, "Iv"))(_plain(T.special.iv))
 
 
 @scalar(ps.Abs)
@@ -148,13 +153,13 @@ def _complex(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
     return as_dtype(x, dtypes[0]) + as_dtype(y, dtypes[0]) * T.constant(1j, dtypes[0])
 
 
-@scalar(ps.ComplexFromPolar)
+@scalar(*classes(ps, "ComplexFromPolar"))
 def _polar(op: Any, dtypes: list[str], r: Any, theta: Any) -> Any:
     unit = as_dtype(T.cos(theta), dtypes[0]) + as_dtype(T.sin(theta), dtypes[0]) * T.constant(1j, dtypes[0])
     return as_dtype(r, dtypes[0]) * unit
 
 
-@scalar(xlogx.XlogX, xlogx.XlogY0)
+@scalar(*classes(xlogx, "XlogX", "XlogY0"))
 def _xlogy(op: Any, dtypes: list[str], x: Any, y: Any = None) -> Any:
     """Return `x * log(y)`, and 0 where x is 0, also if y is NaN: there SciPy's `xlogy` gives NaN."""
     x, y = (as_dtype(v, dtypes[0]) for v in (x, x if y is None else y))
@@ -166,7 +171,7 @@ def _polygamma(op: Any, dtypes: list[str], n: Any, x: Any) -> Any:
     return T.polygamma(n, as_dtype(x, dtypes[0]))
 
 
-@scalar(pm.GammaL, pm.GammaU)
+@scalar(*classes(pm, "GammaL", "GammaU"))
 def _incomplete_gamma(op: Any, dtypes: list[str], k: Any, x: Any) -> Any:
     k, x = (as_dtype(v, dtypes[0]) for v in (k, x))
     part = T.special.gammainc if isinstance(op, pm.GammaL) else T.special.gammaincc

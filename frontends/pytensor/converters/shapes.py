@@ -16,6 +16,7 @@ from ....ops.shapes.specify import SpecifyShape as SpecifyLengths
 from ....ops.shapes.specify import with_length
 from ..forms import SparseTerm
 from ..table import Call, converter
+from ..versions import classes
 from .scalars import as_dtype
 
 FIXED = "whose pattern does not broadcast"
@@ -23,7 +24,7 @@ FIXED = "whose pattern does not broadcast"
 
 
 @converter(
-    compile_ops.DeepCopyOp, compile_ops.ViewOp, compile_ops.OutputGuard, compile_ops.TypeCastingOp,
+    compile_ops.DeepCopyOp, compile_ops.ViewOp, compile_ops.TypeCastingOp, *classes(compile_ops, "OutputGuard"),
     pt.TensorFromScalar, pt.ScalarFromTensor, gradient.DisconnectedGrad, gradient.ZeroGrad, gradient.GradClip,
     gradient.GradScale, gradient.UndefinedGrad,
 )  # fmt: skip
@@ -155,6 +156,6 @@ def nonzero(call: Call, x: Any) -> Any:
 
 
 
-@converter(pt.Default)
+@converter(*classes(pt, "Default"))
 def default(call: Call, x: Any, other: Any) -> Any:
     return other if x is None else x

@@ -15,16 +15,15 @@ from ...theano.stored.types import SparseType, SparseVariable
 from ...theano.tensors.variables import wrap
 from ..forms import SparseTerm
 from ..table import Call, converter
+from ..versions import classes
 from .scalars import as_dtype
 
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     basic.Transpose: stored.transpose, basic.DenseFromSparse: stored.dense_from_sparse, basic.Remove0: stored.remove0,
     basic.EnsureSortedIndices: stored.ensure_sorted_indices,
     basic.ColScaleCSC: stored.col_scale, basic.RowScaleCSC: stored.row_scale,
-    math.AddSS: stored.add, math.AddSD: stored.add, math.SparseSparseMultiply: stored.mul,
-    math.SparseDenseMultiply: stored.mul, math.SparseDenseVectorMultiply: stored.mul_s_v,
-    math.StructuredAddSV: stored.structured_add_s_v, math.Dot: products.dot,
-    math.StructuredDot: products.structured_dot, math.SamplingDot: products.sampling_dot, math.Usmm: products.usmm,
+    math.Dot: products.dot, math.StructuredDot: products.structured_dot, math.SamplingDot: products.sampling_dot,
+    math.Usmm: products.usmm,
 }  # fmt: skip
 """Functions of the Theano front end with the meaning of an op."""
 
@@ -56,8 +55,19 @@ def _by_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
+_RENAMED: dict[tuple[str, str], Callable[..., Any]] = {
+    ("AddSS", "AddSparseSparse"): stored.add, ("AddSD", "AddSparseDense"): stored.add,
+    ("SparseSparseMultiply", "MultiplySparseSparse"): stored.mul,
+    ("SparseDenseMultiply", "MultiplySparseDense"): stored.mul,
+    ("SparseDenseVectorMultiply", "MultiplySparseDenseVector"): stored.mul_s_v,
+    ("StructuredAddSV", "StructuredAddSparseDenseVector"): stored.structured_add_s_v,
+}  # fmt: skip
+"""The same by the names of ops in versions 2 and 3."""
+
 for _kind, _function in FUNCTIONS.items():
     converter(_kind)(_by_function(_function))
+for _names, _function in _RENAMED.items():
+    converter(*classes(math, *_names))(_by_function(_function))
 
 
 @converter(basic.Diag)

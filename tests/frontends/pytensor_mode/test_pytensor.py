@@ -11,26 +11,27 @@ pytensor = pytest.importorskip("pytensor")
 
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode, get_mode  # noqa: E402
-from pytensor.ifelse import ifelse  # noqa: E402
 from pytensor.raise_op import Assert, CheckAndRaise  # noqa: E402
 from pytensor.scalar.basic import UnaryScalarOp, upgrade_to_float_no_complex  # noqa: E402
 from pytensor.scan.utils import until as until_  # noqa: E402
 from pytensor.tensor.elemwise import Elemwise  # noqa: E402
 
 import arignote.frontends.pytensor as door  # noqa: E402
-from arignote.frontends.pytensor import building, table  # noqa: E402
+from arignote.frontends.pytensor import building, table, versions  # noqa: E402
 from arignote.ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning"),
+    pytest.mark.filterwarnings("ignore:RandomVariable Ops will stop hiding the rng:DeprecationWarning"),
+]
 OWN = Mode("py", None)
 """PyTensor's graph as it is, by the `perform` of each op."""
 STRICT = Mode(door.ArignoteLinker(strict=True), door.QUERY)
 
 
 @pytest.fixture(autouse=True)
-def _without_cxx(monkeypatch, tmp_path):
-    """Inner graphs of PyTensor's own run compile no C, and its temporary files go with the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def _without_cxx():
+    """Inner graphs of PyTensor's own run compile no C."""
     with pytensor.config.change_flags(cxx="", linker="py", mode="FAST_COMPILE"):
         yield
 
@@ -64,9 +65,10 @@ ELEMENTWISE = [
     pt.arccosh(abs(x) + 1), pt.arctanh(x / 3), pt.eq(i, b), pt.neq(x, y), x < y, x <= y, x > y, x >= i, pt.isnan(x / 0),
     pt.isinf(x / 0), i & b, i | b, i ^ b, ~i, pt.and_(x > 0, y > 0), pt.erf(x), pt.erfc(x), pt.gamma(abs(x)),
     pt.gammaln(abs(x)), pt.psi(abs(x)), pt.tri_gamma(abs(x)), pt.sigmoid(x), pt.softplus(x), pt.log1mexp(-abs(x)),
-    pt.xlogx.xlogx(abs(x)), pt.xlogx.xlogy0(i, abs(x)), pt.xlogx.xlogy0(i, np.nan * x),
     pt.cast(x, "int32"), pt.cast(x, "float32"), pt.second(x, y),
     pt.complex(x, y).real, pt.imag(pt.complex(x, y) * 2), pt.angle(pt.complex(x, y)), pt.conj(pt.complex(x, y)).imag,
+    *([pt.special.xlogy(i, abs(x)), pt.special.xlog1py(i, abs(x)), pt.logaddexp(x, y), pt.special.xlogy(i, np.nan * x)]
+      if versions.THIRD else [pt.xlogx.xlogx(abs(x)), pt.xlogx.xlogy0(i, abs(x)), pt.xlogx.xlogy0(i, np.nan * x)]),
 ]  # fmt: skip
 
 
@@ -160,8 +162,8 @@ def test_linear_algebra():
 def test_hermitian_systems_mirror_conjugates():
     z = pt.zmatrix("z")
     hermitian = np.array([[4, 1j, 0], [-1j, 3, 0.5], [0, 0.5, 2]])
-    outputs = [pt.linalg.solve(z, z[:, :1] + 1, assume_a=kind) for kind in ("her", "pos", "sym")]
-    same([z], outputs, [hermitian])
+    for kind in ("her", "pos", "sym"):  # PyTensor 3 makes one solver of several that read the same matrix
+        same([z], [pt.linalg.solve(z, z[:, :1] + 1, assume_a=kind)], [hermitian])
 
 
 def _scan(*args, **options):
@@ -193,7 +195,7 @@ def test_loops():
 
 
 def test_choices_checks_and_graphs():
-    choice = ifelse(k > 1, x * 2, pt.zeros_like(x))
+    choice = versions.conditional.ifelse(k > 1, x * 2, pt.zeros_like(x))
     inner = pytensor.compile.builders.OpFromGraph([x, y], [x * pt.exp(y), x.sum()])
     outputs = [choice, *inner(x, y), inner(y, x)[1], Assert("positive")(x, pt.gt(k, 0)),
     pt.grad(inner(x, y)[0].sum(), y)]
@@ -292,7 +294,7 @@ def test_a_function_is_pytensors():
     assert f(np.ones(4))[0].tolist() == [1] * 4 and f(np.ones(4))[0].tolist() == [2] * 4
     data.set_value(np.ones((3, 5)))
     assert f(x=np.ones(4))[1] == 15 and state.get_value().tolist() == [3] * 4
-    with pytest.raises(TypeError, match="Bad input argument"):
+    with pytest.raises(TypeError, match=r"(?i)bad input argument|invalid argument"):
         f(np.ones((2, 2)))
     state.set_value(np.zeros(4))
     g = pickle.loads(pickle.dumps(f))
@@ -369,7 +371,7 @@ def test_native_calls_read_and_write_the_cells_of_shared_variables():
     state.set_value(np.zeros(4))
     assert g(np.ones(4))[0].tolist() == [1] * 4 and g([1.0, 2, 3, 4])[1] == 10
     assert g(x=np.ones(4))[0].tolist() == [3, 4, 5, 6]
-    with pytest.raises(TypeError, match="Bad input argument"):
+    with pytest.raises(TypeError, match=r"(?i)bad input argument|invalid argument"):
         g(np.ones((2, 2)))
     with pytest.raises(ValueError, match="Runtime broadcasting not allowed"):
         g(np.ones(1))
@@ -378,6 +380,7 @@ def test_native_calls_read_and_write_the_cells_of_shared_variables():
 
 
 @pytest.mark.filterwarnings("ignore:output_(subset|keys) is deprecated")
+@pytest.mark.skipif(versions.THIRD, reason="PyTensor 3 returns all results")
 def test_a_part_of_the_results():
     state = pytensor.shared(np.zeros(3))
     f = pytensor.function([x], [x + 1, x * 2], updates={state: state + x}, mode="ARIGNOTE")
@@ -548,3 +551,10 @@ def test_lengths_of_1_do_not_broadcast_at_run_time():
         f = pytensor.function([a, c], output, mode="ARIGNOTE", on_unused_input="ignore")
         with pytest.raises(kind, match=words):
             f(*values)
+
+
+def test_a_mask_of_another_length_is_an_index_error():
+    mask = pt.vector("mask", dtype="bool")
+    f = pytensor.function([x, mask], x[mask].sum(), mode="ARIGNOTE")
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        f(np.ones(4), np.ones(3, bool))
