@@ -6,12 +6,15 @@ from typing import Any
 
 from pytensor.graph.type import Type
 from pytensor.tensor import subtensor as ts
+from pytensor.tensor.basic import Choose
 from pytensor.tensor.type_other import MakeSlice
+from pytensor.typed_list.basic import MakeList
 
 from .... import ops as T
 from ....graph import Constant
 from ..table import Call, converter
 from ..versions import classes
+from .scalars import as_dtype
 
 
 def _index(x: Any) -> Any:
@@ -78,3 +81,15 @@ def advanced_inc_subtensor(call: Call, x: Any, y: Any, *indices: Any) -> Any:
 @converter(MakeSlice)
 def make_slice(call: Call, start: Any, stop: Any, step: Any) -> Any:
     return slice(*(None if part is None else _index(part) for part in (start, stop, step)))
+
+
+@converter(MakeList)
+def make_list(call: Call, *xs: Any) -> Any:
+    return list(xs)
+
+
+@converter(Choose)
+def choose(call: Call, which: Any, choices: Any) -> Any:
+    if not isinstance(choices, list):
+        return NotImplemented
+    return as_dtype(T.choose(which, choices, mode=call.op.mode), call.dtypes[0])
