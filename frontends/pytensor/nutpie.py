@@ -24,10 +24,8 @@ from .density import called_from_c
 class _Addresses:
     """The functions of a model with one set of data."""
 
-    def __init__(self, logp: Any, expand: Any, dim: int, data: dict[str, np.ndarray]) -> None:
-        self.logp, self.expand = (
-            called_from_c(f, (dim,), [data[v.name] for v in f.get_shared()]) for f in (logp, expand)
-        )
+    def __init__(self, logp: Any, expand: Any, dim: int, data: dict[Any, np.ndarray]) -> None:
+        self.logp, self.expand = (called_from_c(f, (dim,), [data[v] for v in f.get_shared()]) for f in (logp, expand))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +36,15 @@ class ArignoteModel(compile_pymc.CompiledPyMCModel):  # type: ignore[misc]  # nu
         """Return the model with other values of shared variables, of the same ranks."""
         data = dict(self.shared_data)
         for name, value in updates.items():
-            if name not in data:
+            named = [v for v in data if v.name == name]
+            if not named:
                 raise KeyError(f"Unknown shared variable: {name}")
-            data[name] = np.array(value, data[name].dtype, order="C")
-            if data[name].ndim != self.shared_data[name].ndim:
-                raise ValueError(f"Shared variable {name} must have rank {self.shared_data[name].ndim}")
+            if len(named) > 1:
+                raise ValueError(f"Name of shared variable {name} is not unique")
+            old, new = data[named[0]], np.array(value, data[named[0]].dtype, order="C")
+            if new.ndim != old.ndim:
+                raise ValueError(f"Shared variable {name} must have rank {old.ndim}")
+            data[named[0]] = new
         addresses = _Addresses(self.logp_func, self.expand_func, self.n_dim, data)
         changes: dict[str, Any] = {"shared_data": data, "user_data": addresses}
         return dataclasses.replace(self, **changes)
@@ -72,18 +74,19 @@ def compiled_model(model: Any, pymc_initial_point_fn: Any, var_names: Any = None
     """Return the model compiled in mode ARIGNOTE; the arguments are those of nutpie's own backends."""
     if options.pop("gradient_backend", "pytensor") not in (None, "pytensor"):
         raise ValueError("the gradient of the backend arignote is PyTensor's")
-    dim, expanded, logp, expand, initial, shapes = compile_pymc._make_functions(
+    dim, expanded, logp, expand, initial, shapes, *renamed = compile_pymc._make_functions(
         model, mode=NAME, compute_grad=True, join_expanded=True, pymc_initial_point_fn=pymc_initial_point_fn,
         var_names=var_names,
     )  # fmt: skip
-    shared = {v.name: v for f in (logp, expand) for v in f.get_shared()}
-    data = {name: np.array(v.get_value(), order="C") for name, v in shared.items()}
-    dims, coords = compile_pymc._prepare_dims_and_coords(model, shapes)
+    data = {v: np.array(v.get_value(), order="C") for f in (logp, expand) for v in f.get_shared()}
+    dims, coords = compile_pymc._prepare_dims_and_coords(model, shapes, *renamed)
+    fields = {field.name for field in dataclasses.fields(ArignoteModel)}
+    newer = {"shared_var_keys": {v: v for v in data}, "reparameterized_names": next(iter(renamed), None)}
     return ArignoteModel(
         dims=dims, compiled_logp_func=None, compiled_expand_func=None, initial_point_func=initial, shared_data=data,
         user_data=_Addresses(logp, expand, dim, data), n_expanded=expanded, shape_info=shapes, logp_func=logp,
         expand_func=expand, _n_dim=dim, _shapes={name: tuple(s) for name, _, s in zip(*shapes, strict=True)},
-        _coords=coords,
+        _coords=coords, **{name: value for name, value in newer.items() if name in fields},
     )  # fmt: skip
 
 

@@ -70,6 +70,20 @@ compiled = nutpie.compile_pymc_model(eight_schools(), backend="arignote")
 assert not isinstance(compiled.user_data.logp, PythonCall)
 trace = nutpie.sample(compiled, draws=400, tune=400, chains=2, progress_bar=False, seed=1)
 assert abs(float(trace.posterior["mu"].mean()) - 4.4) < 1.0 and trace.posterior["theta"].shape == (2, 400, 8)
+
+import numpy as np, pymc as pm
+with pm.Model() as model:
+    height = pm.Data("height", np.zeros(50))
+    pm.Normal("y", pm.Normal("a", 0, 10), 1, observed=height)
+moved = nutpie.compile_pymc_model(model, backend="arignote").with_data(height=np.full(50, 3.0))
+trace = nutpie.sample(moved, draws=100, tune=100, chains=2, progress_bar=False, seed=1)
+assert abs(float(trace.posterior["a"].mean()) - 3) < 0.2
+for wrong, error in (({"width": np.zeros(50)}, KeyError), ({"height": np.zeros((5, 10))}, ValueError)):
+    try:
+        moved.with_data(**wrong)
+    except error:
+        continue
+    raise AssertionError(wrong)
 """
 BLACKJAX = """
 import blackjax, jax, numpy as np
