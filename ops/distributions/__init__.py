@@ -1,6 +1,7 @@
 """Probability distributions, as `T.distributions`: log density, log distribution function, mean, draws.
 
-Begin with distribution.py, the base; continuous.py, positive.py, discrete.py and multivariate.py hold them.
+Begin with distribution.py, the base; continuous.py, intervals.py, positive.py, discrete.py and
+multivariate.py hold them.
 """
 
 from typing import TYPE_CHECKING

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..core.namespace import T
 from ..core.tensor import as_tensor
 from .distribution import Distribution, NoClosedForm, inside
+from .intervals import Beta
 
 __all__ = [
     "Bernoulli", "BetaBinomial", "Binomial", "Categorical", "DiscreteUniform", "Geometric", "Hypergeometric",
@@ -26,6 +27,34 @@ def whole(x: Any, low: Any, high: Any = math.inf) -> Any:
 def log_binomial(n: Any, k: Any) -> Any:
     """The logarithm of the binomial coefficient."""
     return -T.log1p(n) - S.betaln(n - k + 1, k + 1)
+
+
+def floor(x: Any) -> Any:
+    """x rounded down, as a floating-point number."""
+    return T.floor(1.0 * as_tensor(x))
+
+
+def is_share(p: Any) -> Any:
+    """Whether p is a probability."""
+    return T.logical_and(p >= 0, p <= 1)
+
+
+def is_count(n: Any) -> Any:
+    """Whether n is a whole number from 0 on."""
+    return T.logical_and(n >= 0, T.eq(n, T.floor(1.0 * n)))
+
+
+def least(d: Distribution, q: Any, found: Any, lowest: Any) -> Any:
+    """The least whole number whose distribution function is at least q, `found` or one less."""
+    less = T.maximum(found - 1, lowest)
+    return T.switch(d.cdf(less) >= q, less, found)
+
+
+def bernoulli_shape(p: Any, trials: Any) -> Any:
+    """The skewness and the excess kurtosis of the number of successes."""
+    share = T.switch(p * (1 - p) > 0, p, math.nan)
+    variance = share * (1 - share)
+    return (1 - 2 * p) / T.sqrt(trials * variance), (1 - 6 * variance) / (trials * variance)
 
 
 class Bernoulli(Distribution):
@@ -49,6 +78,12 @@ class Bernoulli(Distribution):
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.bernoulli(self.p, size, dtype="int64")
 
+    def _domain(self) -> Any: return is_share(self.p)
+    def _variance(self) -> Any: return self.p * (1 - self.p)
+    def _skewness_and_kurtosis(self) -> Any: return bernoulli_shape(self.p, 1)
+    def _entropy(self) -> Any: return S.entr(self.p) + S.entr(1 - self.p)
+    def _quantile(self, q: Any) -> Any: return T.switch(T.logical_or(q > 1 - self.p, q >= 1), 1.0, 0.0)
+
 
 class Binomial(Distribution):
     """How many of n trials succeed, each with probability p."""
@@ -63,7 +98,7 @@ class Binomial(Distribution):
         return inside(ok, found, -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        k = T.floor(1.0 * as_tensor(x))
+        k = floor(x)
         ok = T.logical_and(k >= 0, k < self.n)
         safe = T.switch(ok, k, 0)
         return T.switch(ok, S.betaincc(safe + 1, T.maximum(self.n - safe, 1), self.p), T.switch(k < 0, 0.0, 1.0))
@@ -73,6 +108,17 @@ class Binomial(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.binomial(self.n, self.p, size)
+
+    def _domain(self) -> Any: return T.logical_and(is_count(self.n), is_share(self.p))
+    def _variance(self) -> Any: return self.n * self.p * (1 - self.p)
+    def _skewness_and_kurtosis(self) -> Any: return bernoulli_shape(self.p, self.n)
+    def _quantile(self, q: Any) -> Any: return S.binomial_quantile(self.n, self.p, q)
+
+    def _tail(self, x: Any) -> Any:
+        k = floor(x)
+        ok = T.logical_and(k >= 0, k < self.n)
+        safe = T.switch(ok, k, 0)
+        return T.switch(ok, S.betainc(safe + 1, T.maximum(self.n - safe, 1), self.p), T.switch(k < 0, 1.0, 0.0))
 
 
 class BetaBinomial(Distribution):
@@ -97,6 +143,11 @@ class BetaBinomial(Distribution):
         shape = self._size(size, self.n, self.alpha, self.beta)
         return rng.binomial(self.n, rng.beta(self.alpha, self.beta, shape), shape)
 
+    def _domain(self) -> Any: return T.and_(is_count(self.n), self.alpha > 0, self.beta > 0)
+
+    def _variance(self) -> Any:
+        return Beta(self.alpha, self.beta)._variance() * self.n * (self.alpha + self.beta + self.n)
+
 
 class Poisson(Distribution):
     """The Poisson distribution of mean mu."""
@@ -110,7 +161,7 @@ class Poisson(Distribution):
         return inside(ok, T.xlogy(k, self.mu) - self.mu - T.gammaln(k + 1.0), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        k = T.floor(1.0 * as_tensor(x))
+        k = floor(x)
         return inside(k >= 0, S.gammaincc(T.maximum(k, 0) + 1, self.mu), 0.0)
 
     def mean(self) -> Any:
@@ -118,6 +169,16 @@ class Poisson(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.poisson(self.mu, size)
+
+    def _domain(self) -> Any: return self.mu >= 0
+    def _variance(self) -> Any: return 1.0 * self.mu
+    def _skewness_and_kurtosis(self) -> Any: return 1 / T.sqrt(self.mu), 1 / self.mu
+    def _quantile(self, q: Any) -> Any: return S.poisson_quantile(self.mu, q)
+
+    def _tail(self, x: Any) -> Any:
+        k = floor(x)
+        safe = T.maximum(k, 0)
+        return T.switch(k >= 0, S.gammainc(safe + 1, self.mu), 1.0)
 
 
 class ZeroInflatedPoisson(Distribution):
@@ -140,6 +201,18 @@ class ZeroInflatedPoisson(Distribution):
         shape = self._size(size, self.psi, self.mu)
         return rng.poisson(self.mu, shape) * rng.bernoulli(self.psi, shape, dtype="int64")
 
+    def _domain(self) -> Any: return T.logical_and(self.mu >= 0, is_share(self.psi))
+    def _variance(self) -> Any: return self.psi * self.mu * (1 + (1 - self.psi) * self.mu)
+
+    def _tail(self, x: Any) -> Any:
+        k = floor(x)
+        safe = T.maximum(k, 0)
+        return T.switch(k >= 0, self.psi * S.gammainc(safe + 1, self.mu), 1.0)
+
+    def _quantile(self, q: Any) -> Any:
+        rest = (q - (1 - self.psi)) / self.psi
+        return T.switch(rest > 0, S.poisson_quantile(self.mu, T.maximum(rest, 0.5 * (rest <= 0))), 0.0)
+
 
 class Geometric(Distribution):
     """The number of the first of several trials that succeeds, from 1 on."""
@@ -152,13 +225,23 @@ class Geometric(Distribution):
         return inside(ok, T.log(self.p) + S.xlog1py(T.switch(ok, x, 1) - 1.0, -self.p), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        return -T.expm1(S.xlog1py(T.maximum(T.floor(1.0 * as_tensor(x)), 0), -self.p))
+        return -T.expm1(S.xlog1py(T.maximum(floor(x), 0), -self.p))
 
     def mean(self) -> Any:
         return 1 / self.p
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.geometric(self.p, size)
+
+    def _first(self) -> Any: return 1.0
+    def _domain(self) -> Any: return T.logical_and(self.p > 0, self.p <= 1)
+    def _variance(self) -> Any: return (1 - self.p) / T.square(self.p)
+    def _entropy(self) -> Any: return (S.entr(self.p) + S.entr(1 - self.p)) / self.p
+    def _log_tail(self, x: Any) -> Any: return S.xlog1py(T.maximum(floor(x), 0), -self.p)
+    def _quantile(self, q: Any) -> Any: return least(self, q, T.maximum(T.ceil(T.log1p(-q) / T.log1p(-self.p)), 1), 1)
+
+    def _skewness_and_kurtosis(self) -> Any:
+        return (2 - self.p) / T.sqrt(1 - self.p), 6 + T.square(self.p) / (1 - self.p)
 
 
 class NegativeBinomial(Distribution):
@@ -174,7 +257,7 @@ class NegativeBinomial(Distribution):
         return inside(ok, size + self.n * T.log(self.p) + S.xlog1py(k, -self.p), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        k = T.floor(1.0 * as_tensor(x))
+        k = floor(x)
         return inside(k >= 0, S.betainc(self.n, T.maximum(k, 0) + 1, self.p), 0.0)
 
     def mean(self) -> Any:
@@ -182,6 +265,17 @@ class NegativeBinomial(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.negative_binomial(self.n, self.p, size)
+
+    def _domain(self) -> Any: return T.and_(self.n > 0, self.p > 0, self.p <= 1)
+    def _variance(self) -> Any: return self.n * (1 - self.p) / T.square(self.p)
+
+    def _skewness_and_kurtosis(self) -> Any:
+        return ((2 - self.p) / T.sqrt(self.n * (1 - self.p)), (6 + T.square(self.p) / (1 - self.p)) / self.n)
+
+    def _tail(self, x: Any) -> Any:
+        k = floor(x)
+        safe = T.maximum(k, 0)
+        return T.switch(k >= 0, S.betaincc(self.n, safe + 1, self.p), 1.0)
 
 
 class Hypergeometric(Distribution):
@@ -206,6 +300,12 @@ class Hypergeometric(Distribution):
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.hypergeometric(self.k, self.N - self.k, self.n, size)
 
+    def _domain(self) -> Any: return T.and_(self.N > 0, self.k >= 0, self.n >= 0, self.k <= self.N, self.n <= self.N)
+
+    def _variance(self) -> Any:
+        share = self.k / self.N
+        return self.n * share * (1 - share) * (self.N - self.n) / (self.N - 1)
+
 
 class DiscreteUniform(Distribution):
     """Whole numbers from lower to upper, all equally likely."""
@@ -217,7 +317,7 @@ class DiscreteUniform(Distribution):
         return inside(whole(x, self.lower, self.upper), -T.log(self.upper - self.lower + 1.0), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        k = T.clip(T.floor(1.0 * as_tensor(x)), self.lower - 1, self.upper)
+        k = T.clip(floor(x), self.lower - 1, self.upper)
         return (k - self.lower + 1) / (self.upper - self.lower + 1)
 
     def mean(self) -> Any:
@@ -225,6 +325,19 @@ class DiscreteUniform(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.integers(self.lower, self.upper + 1, size)
+
+    def _first(self) -> Any: return self.lower
+    def _domain(self) -> Any: return self.lower <= self.upper
+    def _variance(self) -> Any: return (self.upper - self.lower) * (self.upper - self.lower + 2.0) / 12
+    def _entropy(self) -> Any: return T.log(self.upper - self.lower + 1.0)
+
+    def _skewness_and_kurtosis(self) -> Any:
+        square = T.square(self.upper - self.lower + 1.0)
+        return 0 * square, -1.2 * (square + 1) / (square - 1)
+
+    def _quantile(self, q: Any) -> Any:
+        found = T.ceil(q * (self.upper - self.lower + 1) + self.lower) - 1
+        return least(self, q, T.maximum(found, self.lower), self.lower)
 
 
 class LogSeries(Distribution):
@@ -240,7 +353,7 @@ class LogSeries(Distribution):
 
     def cdf(self, x: Any) -> Any:
         # 1 + B_p(k + 1, 0) / log(1 - p); the sum after k is p**(k + 1) / (k + 1) times 2F1(k + 1, 1; k + 2; p)
-        k = T.maximum(T.floor(1.0 * as_tensor(x)), 0)
+        k = T.maximum(floor(x), 0)
         rest = self.p ** (k + 1) / (k + 1) * S.hyp2f1(k + 1, 1.0, k + 2, self.p)
         return inside(k >= 1, 1 + rest / T.log1p(-self.p), 0.0)
 
@@ -249,6 +362,16 @@ class LogSeries(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.logseries(self.p, size)
+
+    def _domain(self) -> Any: return T.logical_and(self.p > 0, self.p < 1)
+
+    def _variance(self) -> Any:
+        size = T.log1p(-self.p)
+        return -self.p * (self.p + size) / T.square((1 - self.p) * size)
+
+    def _tail(self, x: Any) -> Any:
+        k = T.maximum(floor(x), 0)
+        return self.p ** (k + 1) / (k + 1) * S.hyp2f1(k + 1, 1.0, k + 2, self.p) / -T.log1p(-self.p)
 
 
 class Zipf(Distribution):
@@ -262,7 +385,7 @@ class Zipf(Distribution):
         return inside(ok, -self.a * T.log(1.0 * T.switch(ok, x, 1)) - T.log(S.zeta(self.a)), -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        k = T.maximum(T.floor(1.0 * as_tensor(x)), 0)
+        k = T.maximum(floor(x), 0)
         return 1 - S.zeta(self.a, k + 1) / S.zeta(self.a)
 
     def mean(self) -> Any:
@@ -270,6 +393,13 @@ class Zipf(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.zipf(self.a, size)
+
+    def _domain(self) -> Any: return self.a > 1
+    def _tail(self, x: Any) -> Any: return S.zeta(self.a, T.maximum(floor(x), 0) + 1) / S.zeta(self.a)
+
+    def _variance(self) -> Any:
+        first, second = (S.zeta(T.maximum(self.a - k, 1.0)) / S.zeta(self.a) for k in (1, 2))
+        return T.switch(self.a > 3, second - T.square(first), math.inf)
 
 
 class Categorical(Distribution):
@@ -301,3 +431,13 @@ class Categorical(Distribution):
         u = T.expand_dims(rng.uniform(size=shape), -1)
         below = T.cumsum(self.p, axis=-1)
         return T.sum(T.cast(u >= below[..., :-1] / below[..., -1:], "int64"), axis=-1)
+
+    def _entropy(self) -> Any: return T.sum(S.entr(self.p), axis=-1)
+
+    def _variance(self) -> Any:
+        outcomes = T.arange(T.lengths_of(self.p)[-1])
+        return T.sum(self.p * T.square(outcomes - T.expand_dims(self.mean(), -1)), axis=-1)
+
+    def _quantile(self, q: Any) -> Any:
+        below = T.cumsum(self.p, axis=-1)
+        return 1.0 * T.sum(T.cast(below[..., :-1] < T.expand_dims(q, -1), "int64"), axis=-1)

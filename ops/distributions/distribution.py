@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from ...graph import NoGradient
-from ...record import lazy
+from ...record.spelling import counted
 from ..core.checks import describe, shown
 from ..core.namespace import T, no_attribute
 from ..core.tensor import TensorVariable, as_tensor
@@ -17,7 +16,6 @@ from ..random.streams import RandomStream
 
 __all__ = ["Distribution", "NoClosedForm", "NoGradient"]
 D = TypeVar("D", bound="Distribution")
-_moments, _entropies, _quantiles = (lazy.module(f".{n}", __package__) for n in ("moments", "entropies", "quantiles"))
 
 
 class NoClosedForm(NotImplementedError):
@@ -32,6 +30,10 @@ class Distribution:
 
     Parameters are positional or by name.  A parameter outside its domain gives NaN, except in `sample`, which raises
     ValueError as `T.random` does.  Outside of the support the density is 0, its logarithm -inf.
+
+    Sources of the formulas: N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous univariate distributions" (1994);
+    N. L. Johnson, A. W. Kemp, S. Kotz, "Univariate discrete distributions" (2005); A. V. Lazo, P. Rathie, "On the
+    entropy of continuous probability distributions" (1978).  Where a moment does not exist the value is SciPy's.
     """
 
     parameters: ClassVar[tuple[str, ...]] = ()
@@ -41,7 +43,7 @@ class Distribution:
     def __init__(self, *given: TensorLike, **named: TensorLike) -> None:
         name = type(self).__name__
         if len(given) > len(self.parameters):
-            raise TypeError(f"{name} takes {', '.join(self.parameters)}, got {len(given)} values")
+            raise TypeError(f"{name} takes {', '.join(self.parameters)}, got {counted(len(given), 'value')}")
         values = dict(zip(self.parameters, given, strict=False))
         for key, value in named.items():
             if key not in self.parameters or key in values:
@@ -84,7 +86,7 @@ class Distribution:
 
     def var(self) -> TensorVariable:
         """The variance; NaN or inf where there is none.  Raises NoClosedForm where there is no formula."""
-        return self._inside(_moments.VARIANCES, "variance")
+        return self._valid(self._variance())
 
     def std(self) -> TensorVariable:
         """The standard deviation, the root of the variance."""
@@ -101,17 +103,15 @@ class Distribution:
 
     def entropy(self) -> TensorVariable:
         """The entropy in nats, differential if the distribution is continuous."""
-        return self._inside(_entropies.ENTROPIES, "entropy")
+        return self._valid(self._entropy())
 
     def sf(self, x: TensorLike) -> TensorVariable:
         """The probability of more than x, exact far out as well."""
-        row = self._row(_quantiles.TAILS)
-        return 1 - self.cdf(x) if row is None else self._valid(row[0](self, x))
+        return self._valid(self._tail(x))
 
     def log_sf(self, x: TensorLike) -> TensorVariable:
         """The logarithm of the probability of more than x."""
-        row = self._row(_quantiles.TAILS)
-        return T.log1p(-self.cdf(x)) if row is None else self._valid(row[1](self, x))
+        return self._valid(self._log_tail(x))
 
     def quantile(self, q: TensorLike) -> TensorVariable:
         """The least number whose distribution function is at least q; NaN for q beyond 0 and 1.
@@ -121,9 +121,9 @@ class Distribution:
         q = as_tensor(q)
         ok = T.logical_and(q >= 0, q <= 1)
         safe = T.switch(ok, q, 0.5)
-        found = self._formula(_quantiles.QUANTILES, "quantile")(self, safe)
+        found = self._quantile(safe)
         if self.is_discrete:
-            found = T.switch(safe > 0, found, _quantiles.before(self))
+            found = T.switch(safe > 0, found, self._first() - 1.0)
         return self._valid(inside(ok, found, math.nan))
 
     def isf(self, q: TensorLike) -> TensorVariable:
@@ -146,26 +146,51 @@ class Distribution:
     def _moment(self, letter: str) -> TensorVariable:
         if letter in "mv":
             return self.mean() if letter == "m" else self.var()
-        words = ("skewness", "excess kurtosis")
-        return self._valid(self._formula(_moments.SHAPES, words["sk".index(letter)])(self)["sk".index(letter)])
-
-    def _row(self, table: Mapping[str, Any]) -> Any:
-        """The row of a table for this class, or for the class that it extends; None if there is none."""
-        return next((table[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in table), None)
-
-    def _formula(self, table: Mapping[str, Any], what: str) -> Any:
-        found = self._row(table)
-        if found is None:
-            raise NoClosedForm(f"{type(self).__name__}: its {what} has no formula; average draws")
-        return found
-
-    def _inside(self, table: Mapping[str, Any], what: str) -> TensorVariable:
-        """The value of a formula; NaN for parameters outside of their domain."""
-        return self._valid(self._formula(table, what)(self))
+        return self._valid(self._skewness_and_kurtosis()["sk".index(letter)])
 
     def _valid(self, value: Any) -> TensorVariable:
-        domain = self._row(_quantiles.DOMAINS)
-        return value if domain is None else inside(domain(self), value, math.nan)  # type: ignore[no-any-return]
+        """The value of a formula; NaN for parameters outside of their domain."""
+        domain = self._domain()
+        return value if domain is None else inside(domain, value, math.nan)  # type: ignore[no-any-return]
+
+    # --- what a class gives: formulas for parameters within their domain
+    def _domain(self) -> Any:
+        """Whether the parameters are in their domain; None for vectors, which are not examined."""
+        return None
+
+    def _variance(self) -> Any:
+        """The variance, of each element of vectors."""
+        raise self._no_formula("variance")
+
+    def _skewness_and_kurtosis(self) -> tuple[Any, Any]:
+        """The skewness and the excess kurtosis."""
+        raise self._no_formula("skewness or kurtosis")
+
+    def _entropy(self) -> Any:
+        raise self._no_formula("entropy")
+
+    def _tail(self, x: Any) -> Any:
+        """The probability of more than x: of its logarithm, or of the distribution function."""
+        return T.exp(self._log_tail(x)) if self._gives("_log_tail") else 1 - self.cdf(x)
+
+    def _log_tail(self, x: Any) -> Any:
+        return T.log(self._tail(x)) if self._gives("_tail") else T.log1p(-self.cdf(x))
+
+    def _quantile(self, q: Any) -> Any:
+        """The least number whose distribution function is at least q, which is between 0 and 1."""
+        raise self._no_formula("quantile")
+
+    def _first(self) -> Any:
+        """The least number of a discrete distribution that has a quantile."""
+        return 0.0
+
+    def _no_formula(self, what: str) -> NoClosedForm:
+        return NoClosedForm(f"{type(self).__name__}: its {what} has no formula; average draws")
+
+    @classmethod
+    def _gives(cls, name: str) -> bool:
+        """Whether a class has a formula of its own, by the name of the method."""
+        return getattr(cls, name) is not getattr(Distribution, name)
 
     def _size(self, size: Size, *parameters: Any) -> Any:
         """The size of a draw: that given, or the joint lengths of the parameters."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ..core.namespace import T
 from ..core.tensor import as_tensor
+from .continuous import HALF_LOG_2PI, NORMAL_ENTROPY
 from .distribution import Distribution, NoClosedForm, inside
 
 __all__ = ["Dirichlet", "Multinomial", "MultivariateNormal"]
@@ -31,13 +32,20 @@ class MultivariateNormal(_OfVectors):
         z = T.linalg.solve_triangular(root, T.expand_dims(x - self.mu, -1), lower=True)[..., 0]
         size = T.sum(T.log(T.diagonal(root, axis1=-2, axis2=-1)), axis=-1)
         n = T.cast(T.lengths_of(self.mu)[-1], "float64")
-        return -T.sum(T.square(z), axis=-1) / 2 - size - n * (0.5 * math.log(2 * math.pi))
+        return -T.sum(T.square(z), axis=-1) / 2 - size - n * HALF_LOG_2PI
 
     def mean(self) -> Any:
         return 1.0 * self.mu
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.multivariate_normal(self.mu, self.cov, size)
+
+    def _variance(self) -> Any: return T.diagonal(self.cov, axis1=-2, axis2=-1) + 0 * self.mu
+
+    def _entropy(self) -> Any:
+        root = T.linalg.cholesky(self.cov)
+        n = T.cast(T.lengths_of(self.mu)[-1], "float64")
+        return T.sum(T.log(T.diagonal(root, axis1=-2, axis2=-1)), axis=-1) + n * NORMAL_ENTROPY
 
 
 class Dirichlet(_OfVectors):
@@ -57,6 +65,13 @@ class Dirichlet(_OfVectors):
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.dirichlet(self.a, size)
 
+    def _variance(self) -> Any: return self.mean() * (1 - self.mean()) / (T.sum(self.a, axis=-1, keepdims=True) + 1)
+
+    def _entropy(self) -> Any:
+        total, n = T.sum(self.a, axis=-1), T.lengths_of(self.a)[-1]
+        size = T.sum(T.gammaln(self.a), axis=-1) - T.gammaln(total)
+        return size + (total - n) * S.digamma(total) - T.sum((self.a - 1) * S.digamma(self.a), axis=-1)
+
 
 class Multinomial(_OfVectors):
     """How often each of several outcomes occurs in n trials."""
@@ -75,3 +90,5 @@ class Multinomial(_OfVectors):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.multinomial(self.n, self.p, size)
+
+    def _variance(self) -> Any: return self.mean() * (1 - self.p)
