@@ -96,6 +96,8 @@ class OptimizerProfile:
     children: tuple[OptimizerProfile, ...] = ()
     adds_up: ClassVar[bool] = False
     """Whether `time` is the sum of the times of its parts."""
+    is_sequence: ClassVar[bool] = False
+    """Whether members ran one after the other, each once; an equilibrium adds up and is no sequence."""
 
     def own_row(self) -> RuleProfile:
         """This optimizer seen as one rule."""
@@ -138,11 +140,6 @@ class OptimizerProfile:
         return optimizer_trace(self)
 
     # --- text
-    @property
-    def is_sequence(self) -> bool:
-        """Whether members ran one after the other, each once."""
-        return False
-
     @property
     def excluding(self) -> str:
         """The line to copy: `mode.excluding(...)` with the rules that only cost time here; empty if none did."""

@@ -13,16 +13,12 @@ from .optimizer import _SHOWN_SECONDS, OptimizerProfile, RuleProfile, _figure, s
 class SeqProfile(OptimizerProfile):
     """A sequence: `children` are its members in order of position."""
 
-    adds_up: ClassVar[bool] = True
+    adds_up = is_sequence = True
     stop: str = ""
     """Where a limit of changes stopped it; empty if nothing was withheld."""
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | ({"stop": self.stop} if self.stop else {})
-
-    @property
-    def is_sequence(self) -> bool:
-        return True
 
     def lines(self, level: int = 0) -> Iterator[str]:
         blanks = "    " * level

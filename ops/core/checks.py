@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...graph import Constant, Variable
+from ...record.spelling import counted
 from .tracing import current
 
 Named = TypeVar("Named", bound=Variable)
@@ -52,8 +53,8 @@ def is_dask(value: Any) -> bool:
 
 
 def is_sparse(kind: type) -> bool:
-    """Whether a class is one of SciPy's sparse matrices, of any format.  SciPy is not imported to find out."""
-    return kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+    """Whether a class is or extends one of SciPy's sparse matrices.  SciPy is not imported to find out."""
+    return hasattr(kind, "tocsr") and any(base.__module__.startswith("scipy.sparse.") for base in kind.__mro__)
 
 
 def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
@@ -104,13 +105,13 @@ def normalize_axes(axes: Any, ndim: int, what: str) -> tuple[int, ...]:
 def require_count(name: str, inputs: tuple[Variable, ...], count: int) -> None:
     """Raises TypeError unless there are `count` inputs."""
     if len(inputs) != count:
-        raise TypeError(f"{name} takes {count} inputs, got {len(inputs)}")
+        raise TypeError(f"{name} takes {counted(count, 'input')}, got {len(inputs)}")
 
 
 def require_rank(name: str, variable: Variable, least: int) -> None:
     """Raises ValueError unless `variable` has at least as many axes."""
     if variable.ndim < least:
-        raise ValueError(f"{name} takes arrays of {least} axes or more, got {describe(variable)}")
+        raise ValueError(f"{name} takes arrays of {counted(least, 'axis')} or more, got {describe(variable)}")
 
 
 def require_index_scalar(name: str, variable: Variable, role: str) -> None:

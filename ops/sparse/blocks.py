@@ -13,7 +13,7 @@ from ..core.namespace import T
 from ..shapes.specify import CheckLengths
 from .entries import kept, merged
 from .making import eye, matrix
-from .sparse_matrix import SparseMatrix, is_sparse, sparse
+from .sparse_matrix import SparseMatrix, issparse, sparse
 
 __all__ = [
     "block_array", "block_diag", "bmat", "find", "hstack", "identity", "kron", "kronsum", "tril", "triu", "vstack",
@@ -123,7 +123,7 @@ def _triangle(given: Any, format: str | None, condition: Any) -> SparseMatrix:
 
 def _block(value: Any, format: str) -> SparseMatrix:
     """Return a sparse matrix as it is, a dense one in a format."""
-    return sparse(value, "block") if is_sparse(value) else matrix(format, value)
+    return sparse(value, "block") if issparse(value) else matrix(format, value)
 
 
 def _square(x: SparseMatrix) -> SparseMatrix:

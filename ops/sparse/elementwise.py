@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...graph import Constant
+from ...record.spelling import counted
 from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import SpecifyShape
 from .entries import joint_lengths, minors_of, single
 from .patterns import SparsePlaces, SparseUnion
-from .sparse_matrix import SparseMatrix, is_sparse, sparse
+from .sparse_matrix import SparseMatrix, issparse, sparse
 
 __all__ = ["add", "divide", "maximum", "minimum", "multiply", "power", "structured", "subtract"]
 
@@ -35,7 +36,9 @@ def _at_places(x: SparseMatrix, other: Any, what: str) -> Any:
         return other
     y = T.as_tensor(other)
     if y.ndim > 2:
-        raise ValueError(f"{what}: {describe(y)} has {y.ndim} axes; expected a number, a vector or a matrix")
+        raise ValueError(
+            f"{what}: {describe(y)} has {counted(y.ndim, 'axis')}; expected a number, a vector or a matrix"
+        )
     if y.ndim == 0:
         return y
     rows, columns = x.places
@@ -57,10 +60,10 @@ def add(x: Any, y: Any) -> Any:
 
     Raises NotImplementedError for a number that is not zero, as SciPy.
     """
-    if not is_sparse(x):
+    if not issparse(x):
         x, y = y, x
     x = sparse(x, "add")
-    if is_sparse(y):
+    if issparse(y):
         return _merged(x, sparse(y, "add"))
     y = T.as_tensor(y)
     if y.ndim:
@@ -103,10 +106,10 @@ def minimum(x: Any, y: Any) -> Any:
 
 def _extreme(word: str, x: Any, y: Any) -> Any:
     function = getattr(T, word)
-    if not is_sparse(x):
+    if not issparse(x):
         x, y = y, x
     x = sparse(x, word)
-    if is_sparse(y):
+    if issparse(y):
         x, y, lengths = _alike(x, sparse(y, word))
         known, indptr, *places = SparseUnion()(*x.parts[1:3], *y.parts[1:3], lengths[1 if x.format == "csr" else 0])
         wide = [T.inc_subtensor(T.zeros(T.lengths_of(known), v.dtype)[at], v.data) for v, at in zip((x, y), places)]
@@ -123,15 +126,15 @@ def _extreme(word: str, x: Any, y: Any) -> Any:
 
 def subtract(x: Any, y: Any) -> Any:
     """Return the difference: sparse for two sparse matrices, dense with a dense one."""
-    return add(x, -sparse(y, "subtract") if is_sparse(y) else -T.as_tensor(y))
+    return add(x, -sparse(y, "subtract") if issparse(y) else -T.as_tensor(y))
 
 
 def multiply(x: Any, y: Any) -> SparseMatrix:
     """Return the products of elements, sparse; one operand may be a number or a dense array, which is broadcast."""
-    if not is_sparse(x):
+    if not issparse(x):
         x, y = y, x
     x = sparse(x, "multiply")
-    return _common(x, sparse(y, "multiply")) if is_sparse(y) else x.with_data(x.data * _at_places(x, y, "multiply"))
+    return _common(x, sparse(y, "multiply")) if issparse(y) else x.with_data(x.data * _at_places(x, y, "multiply"))
 
 
 def _common(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
@@ -150,7 +153,7 @@ def divide(x: Any, y: Any) -> SparseMatrix:
 
     Raises TypeError for a sparse divisor: the quotient is NaN where both are zero.
     """
-    if is_sparse(y):
+    if issparse(y):
         raise TypeError("divide: the divisor is sparse, and 0 / 0 is NaN: use A.toarray() / B.toarray()")
     x = sparse(x, "divide")
     return x.with_data(x.data / _at_places(x, y, "divide"))

@@ -10,7 +10,7 @@ from ...graph import Variable
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from .entries import of_sorted
-from .sparse_matrix import LABELS, SparseMatrix, is_sparse, sparse
+from .sparse_matrix import LABELS, SparseMatrix, issparse, sparse
 
 __all__ = [
     "coo_array", "coo_matrix", "csc_array", "csc_matrix", "csr_array", "csr_matrix", "diags", "diags_array", "eye",
@@ -64,7 +64,7 @@ def _variable(format: str, name: str | None, dtype: Any) -> SparseMatrix:
 
 
 def _of_value(format: str, value: Any, shape: Any) -> SparseMatrix:
-    if is_sparse(value):
+    if issparse(value):
         return sparse(value if isinstance(value, SparseMatrix) else value.asformat(format), "matrix").asformat(format)
     if isinstance(value, tuple) and len(value) == 2 and not isinstance(value[1], (tuple, list)):
         nothing = T.zeros(0, "int64"), T.zeros(0, "int64")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...record.spelling import counted
 from ..core.checks import shown
 from ..core.namespace import T
 from ..shapes.joining import JoinedRanges
@@ -20,7 +21,7 @@ def part_of(x: SparseMatrix, index: Any) -> Any:
     """
     key = index if isinstance(index, tuple) else (index,)
     if len(key) > 2:
-        raise IndexError(f"{x!r} has 2 axes, got {len(key)} indices")
+        raise IndexError(f"{x!r} has 2 axes, got {counted(len(key), 'index')}")
     row, column = (*(_index(k) for k in key), slice(None))[:2]
     if all(not isinstance(k, slice) and k.ndim == 0 for k in (row, column)):
         return element(x, row, column)

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ...record.spelling import counted
 from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.lengths import known_length
 from ..shapes.specify import CheckLengths
 from . import rows
 from .patterns import SparsePattern
-from .sparse_matrix import SparseMatrix, is_sparse, sparse
+from .sparse_matrix import SparseMatrix, issparse, sparse
 from .values import SparseValues, summed_pairs
 
 __all__ = ["dot", "sampling_dot", "structured_dot", "usmm"]
@@ -31,11 +32,11 @@ def dot(x: Any, y: Any) -> Any:
     Raises TypeError if no operand is sparse, ValueError for a dense one of another rank, and when a call gives lengths
     that do not fit.
     """
-    if is_sparse(x) and is_sparse(y):
+    if issparse(x) and issparse(y):
         return _sparse_product(sparse(x, "dot"), sparse(y, "dot"))
-    if is_sparse(x):
+    if issparse(x):
         return _times_dense(sparse(x, "dot"), T.as_tensor(y))
-    if not is_sparse(y):
+    if not issparse(y):
         raise TypeError("sparse.dot: no operand is sparse; use T.dot(x, y)")
     found = _times_dense(sparse(y, "dot").transpose(), _transposed(T.as_tensor(x)))
     return _transposed(found)
@@ -53,7 +54,9 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
     if y.ndim not in (1, 2):
         if y.ndim == 0:
             raise ValueError(f"dot: {describe(y)} is a scalar; use A * s")
-        raise ValueError(f"dot: {describe(y)} has {y.ndim} axes; expected a vector or a matrix beside {x!r}")
+        raise ValueError(
+            f"dot: {describe(y)} has {counted(y.ndim, 'axis')}; expected a vector or a matrix beside {x!r}"
+        )
     dense = fitting(y, 0, x.lengths[1], "the dense operand of a sparse product")
     dtype = T.result_type(x.data, dense)
     data = T.cast(x.data, np.dtype(dtype).name)
@@ -120,7 +123,7 @@ def sampling_dot(x: Any, y: Any, p: Any) -> SparseMatrix:
 def _matrix(value: Any, what: str) -> Variable:
     found = T.as_tensor(value)
     if found.ndim != 2:
-        raise ValueError(f"{what}: {describe(found)} has {found.ndim} axes; expected a matrix")
+        raise ValueError(f"{what}: {describe(found)} has {counted(found.ndim, 'axis')}; expected a matrix")
     return found
 
 

@@ -9,27 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Variable
 from ...record.containers import Registered, registered
-from ..core.checks import shown
+from ..core.checks import is_sparse, shown
 from ..core.namespace import T
 from .sparse_matrix import COMPRESSED, LABELS, Format, SparseMatrix, of_parts
 
-__all__ = ["constant", "issparse", "shared"]
+__all__ = ["constant", "shared"]
 
 _WORDS = ("csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix")
 _LONGEST, _INT32 = np.iinfo(np.int32).max, np.dtype("int32")
 _FORMATS = {format: Format(format) for format in LABELS}
-
-
-def is_matrix(value: Any) -> bool:
-    """Whether a value is a sparse matrix of SciPy's."""
-    return hasattr(value, "toarray") and hasattr(value, "nnz") and isinstance(getattr(value, "format", None), str)
-
-
-def issparse(x: Any) -> bool:
-    """Whether `x` is a sparse matrix, of variables or of SciPy's."""
-    return isinstance(x, SparseMatrix) or (not isinstance(x, Variable) and is_matrix(x))
 
 
 def parts_of(value: Any) -> tuple[dict[str, np.ndarray], Format]:
@@ -97,7 +86,7 @@ def shared(value: Any, name: str | None = None) -> SparseMatrix:
 
 
 def _made(value: Any, name: str | None, make: Any) -> SparseMatrix:
-    if isinstance(value, SparseMatrix) or not is_matrix(value):
+    if not is_sparse(type(value)):
         raise TypeError(f"expected a sparse matrix of SciPy's, got {shown(value)}; use scipy.sparse.csr_array(x)")
     parts, format = parts_of(value if value.format in LABELS else value.tocsr())
     named = {} if name is None else {label: f"{name}.{label}" for label in parts}
@@ -121,7 +110,7 @@ def set_value(matrix: SparseMatrix, value: Any) -> None:
     """Give a shared matrix another value of its format and dtype.  Raises TypeError otherwise."""
     if not all(isinstance(part, T.SharedVariable) for part in matrix.parts):
         raise TypeError(f"set_value: {matrix!r} is not shared; make one by T.sparse.shared(value)")
-    if not is_matrix(value) or value.format != matrix.format or value.dtype.name != matrix.dtype:
+    if not is_sparse(type(value)) or value.format != matrix.format or value.dtype.name != matrix.dtype:
         raise TypeError(f"set_value: expected {matrix.format} of {matrix.dtype}, got {shown(value)}")
     parts, _ = parts_of(value)
     for own, part in zip(matrix.parts, parts.values(), strict=True):

@@ -20,11 +20,11 @@ from typing import Any
 from ...graph import Variable
 from ...record import lazy
 from ...record.containers import Registered, registered, with_operators
-from ..core.checks import shown
+from ..core.checks import is_sparse, shown
 from ..core.namespace import T, no_attribute
 from ..core.tensor import TensorVariable
 
-__all__ = ["SparseMatrix"]
+__all__ = ["SparseMatrix", "issparse"]
 
 COMPRESSED = ("data", "indices", "indptr", "rows", "columns")
 LABELS = {"csr": COMPRESSED, "csc": COMPRESSED, "coo": ("data", "row", "col", "rows", "columns")}
@@ -338,11 +338,11 @@ def sparse(value: Any, what: str) -> SparseMatrix:
     """Return a sparse matrix as it is, and one of SciPy's as a constant.  Raises TypeError for anything else."""
     if isinstance(value, SparseMatrix):
         return value
-    if _scipys.is_matrix(value):
+    if is_sparse(type(value)):
         return _scipys.constant(value)  # type: ignore[no-any-return]
     raise TypeError(f"{what}: expected a sparse matrix, got {shown(value)}; make one by T.sparse.csr_matrix(x)")
 
 
-def is_sparse(value: Any) -> bool:
-    """Whether a value is a sparse matrix, of variables or of SciPy's."""
-    return isinstance(value, SparseMatrix) or bool(_scipys.is_matrix(value))
+def issparse(x: Any) -> bool:
+    """Whether `x` is a sparse matrix, of variables or of SciPy's."""
+    return isinstance(x, SparseMatrix) or is_sparse(type(x))

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .... import ops as T
+from ....ops.core import checks
 from ....ops.sparse.sparse_matrix import SparseMatrix
 from ..running.shared_values import shared, shared_constructor
 from ..tensors.dtypes import float_x
@@ -22,11 +23,6 @@ from .bundles import BundleType, BundleVariable, SharedBundle
 
 FORMATS = ("csr", "csc")
 enable_sparse: bool = find_spec("scipy") is not None
-
-
-def is_matrix(value: Any) -> bool:
-    """Whether a value is a sparse matrix of SciPy's."""
-    return hasattr(value, "toarray") and hasattr(value, "format")
 
 
 class SparseType(BundleType):
@@ -48,7 +44,7 @@ class SparseType(BundleType):
 
     def pack(self, value: Any) -> list[np.ndarray]:
         """The arrays of a matrix of SciPy's.  Raises TypeError for another format or dtype."""
-        if not is_matrix(value):
+        if not checks.is_sparse(type(value)):
             raise TypeError(f"{self} takes a sparse matrix of SciPy's, got {type(value).__name__} {value!r}"[:200])
         if value.format != self.format:
             raise TypeError(f"{self} takes the format {self.format}, got {value.format}; use x.to{self.format}()")
@@ -155,7 +151,7 @@ def sparse_shared(
     borrow: bool = False, format: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
     """A shared sparse matrix.  Raises TypeError for other values."""
-    if not is_matrix(value):
+    if not checks.is_sparse(type(value)):
         raise TypeError(f"expected a sparse matrix of SciPy's, got {type(value).__name__}")
     kind = SparseType(format or value.format, value.dtype)
     return SparseSharedVariable(kind, [shared(a) for a in kind.pack(value)], name)
@@ -165,7 +161,7 @@ def as_sparse_variable(x: Any, name: str | None = None) -> SparseVariable:
     """`x` as a sparse variable: itself, or a constant for a matrix of SciPy's.  Raises TypeError for others."""
     if isinstance(x, SparseVariable):
         return x
-    if is_matrix(x):
+    if checks.is_sparse(type(x)):
         return sparse_constant(x, name)
     message = f"{x} of type {x.type}" if isinstance(x, Variable) else f"{type(x).__name__} {x!r}"
     raise TypeError(f"as_sparse_variable: expected a sparse matrix, got {message}; use csr_from_dense(x)"[:300])
@@ -173,4 +169,4 @@ def as_sparse_variable(x: Any, name: str | None = None) -> SparseVariable:
 
 def is_sparse(x: Any) -> bool:
     """Whether `x` is a sparse variable or a matrix of SciPy's."""
-    return isinstance(x, SparseVariable) or is_matrix(x)
+    return isinstance(x, SparseVariable) or checks.is_sparse(type(x))
