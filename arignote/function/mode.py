@@ -31,9 +31,15 @@ def as_engines(names: Any, who: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _first_word(text: str) -> tuple[str, str]:
+    """Return the first word of a query, which may be the name of a mode, and the text after it."""
+    first, _, rest = text.replace(",", " ").strip().partition(" ")
+    return first, rest
+
+
 def _query(text: str) -> Query:
     """Parse the text of a query, which may begin with the name of a mode that is a query, FAST_RUN or FAST_COMPILE."""
-    first, _, rest = text.replace(",", " ").strip().partition(" ")
+    first, rest = _first_word(text)
     if first in _CHECKED:
         raise ValueError(f"Mode: {first} is no query; use mode={text!r}, or ag.Mode({_CHECKED[first]})")
     query = Query.parse(f"{first.lower()} {rest}" if first in ("FAST_RUN", "FAST_COMPILE") else text)
@@ -176,7 +182,7 @@ def as_mode(mode: Any) -> Mode:
     if isinstance(mode, Mode):
         return mode
     if isinstance(mode, str):
-        first, _, rest = mode.replace(",", " ").strip().partition(" ")
+        first, rest = _first_word(mode)
         name = _OTHER_NAMES.get(first.lower(), first.upper())
         if name in MODES:
             return MODES[name].asking(rest) if rest else MODES[name]
