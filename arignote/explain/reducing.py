@@ -8,6 +8,7 @@ Source: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing inpu
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import time
 import zipfile
@@ -390,16 +391,22 @@ def _shortened(graph: FunctionGraph, arrays: Arrays, n: int, m: int) -> Any:
 def _values(graph: FunctionGraph, arrays: Arrays) -> Iterator[Any]:
     """Numbers made plainer: those of an array all at once, then one by one."""
     for k, a in enumerate(arrays):
-        for plain in (np.zeros_like(a), np.ones_like(a), *_rounded(a)):
-            if plain.tobytes() != a.tobytes() and _plainness(plain) < _plainness(a):
-                yield graph, (*arrays[:k], plain, *arrays[k + 1 :])
-        if a.size <= 32:
-            for place in np.ndindex(a.shape):
-                for number in (0, 1):
-                    if _plainness(a[place]) > number:
-                        one = a.copy()
-                        one[place] = number
-                        yield graph, (*arrays[:k], one, *arrays[k + 1 :])
+        for plain in (*_all_plainer(a), *(_one_plainer(a) if a.size <= 32 else ())):
+            yield graph, (*arrays[:k], plain, *arrays[k + 1 :])
+
+
+def _all_plainer(a: np.ndarray) -> Iterator[np.ndarray]:
+    for plain in (np.zeros_like(a), np.ones_like(a), *_rounded(a)):
+        if plain.tobytes() != a.tobytes() and _plainness(plain) < _plainness(a):
+            yield plain
+
+
+def _one_plainer(a: np.ndarray) -> Iterator[np.ndarray]:
+    for place, number in itertools.product(np.ndindex(a.shape), (0, 1)):
+        if _plainness(a[place]) > number:
+            plain = a.copy()
+            plain[place] = number
+            yield plain
 
 
 def _rounded(a: np.ndarray) -> list[np.ndarray]:

@@ -20,6 +20,7 @@ from ..graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ..ops.core.interpret import evaluate_node
 from ..ops.elementwise.records import Cast, Elementwise
 from ..ops.shapes.lengths import Shape, ShapeI
+from ..record.spelling import counted
 from .draws import UnknownDraw
 from .meanings import OWN
 from .terms import NotTranslated, Term
@@ -99,7 +100,7 @@ class Translation:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
         rows = [np.broadcast_to(a.items, shape).ravel() for a in arrays]
         if len(rows[0]) > LARGEST:
-            raise NotTranslated(f"an array of {len(rows[0])} elements")
+            raise NotTranslated(f"an array of {counted(len(rows[0]), 'element')}")
         if isinstance(op, Cast):
             made = [theory.cast(t, result) for t in rows[0]]
         else:

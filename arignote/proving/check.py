@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -266,52 +265,63 @@ def _bounded(claim: Claim, instance: Instance, clock: Clock) -> Found:
 
 
 def _at_shapes(claim: Claim, instance: Instance, shapes: Sequence[tuple[int, ...]], clock: Clock) -> Found:
-    names = {v: v.name or f"v{k}" for k, v in enumerate(instance.before.inputs)}
-    sizes = dict(zip(instance.before.inputs, shapes, strict=True))
-    whole = [v for v in instance.before.inputs if v.type.kind in "iu"]
-    found = Found(UNPROVED, reason="nothing was tried")
-    first = True
-    for fixed in fixings(whole, sizes, instance.before, lambda: clock.over):
-        if not first and found.status != UNPROVED:
-            continue
-
-        def given(
-            theory: Any, fixed: Mapping[Variable, np.ndarray] = fixed[0] if fixed else {}
-        ) -> dict[Variable, Known]:
-            return {
-                v: fixed[v] if v in fixed else leaf(theory, names[v], v.dtype, sizes[v]) for v in instance.before.inputs
-            }
-
-        def arrays(
-            values: Mapping[str, Any], fixed: Mapping[Variable, np.ndarray] = fixed[0] if fixed else {}
-        ) -> list[np.ndarray]:
-            return [
-                fixed[v] if v in fixed else np.array(
-                    [value_of(values, f"{names[v]}[{','.join(map(str, p))}]", v.dtype) for p in np.ndindex(*sizes[v])],
-                    dtype=v.dtype,
-                ).reshape(sizes[v])
-                for v in instance.before.inputs
-            ]  # fmt: skip
-
-        if first:
-            found, first = prove(claim, instance, Translation, given, arrays, clock), False
-            continue
-        if not fixed and found.reason.startswith("not translated"):
-            found = Found(NEVER, reason="no integers at which the graph runs")
-            continue
-        if not fixed:
-            continue
-        found = Found(PROVED)
-        for choice in fixed:
-            one = prove(
-                claim, instance, Translation, partial(given, fixed=choice), partial(arrays, fixed=choice), clock
-            )
-            if one.status in (UNPROVED, REFUTED):
-                return one
-            for name in ("theory", "bounds", "facts"):
-                getattr(found, name).update(getattr(one, name))
-        found.bounds.add("at most 8 values of the integers")
+    """Prove an instance at lengths, for all integers, or where that fails for a few of them."""
+    inputs = instance.before.inputs
+    leaves = _Leaves(inputs, dict(zip(inputs, shapes, strict=True)), {})
+    found = prove(claim, instance, Translation, leaves.symbols, leaves.arrays, clock)
+    if found.status != UNPROVED:
+        return found
+    integers = [v for v in inputs if v.type.kind in "iu"]
+    choices = fixings(integers, leaves.sizes, instance.before, lambda: clock.over)
+    if choices:
+        return _for_choices(claim, instance, leaves, choices, clock)
+    if choices is not None and found.reason.startswith("not translated"):
+        return Found(NEVER, reason="no integers at which the graph runs")
     return found
+
+
+def _for_choices(
+    claim: Claim, instance: Instance, leaves: _Leaves, choices: Sequence[dict[Variable, np.ndarray]], clock: Clock
+) -> Found:
+    """Prove an instance for each choice of its integers; return the first that fails, or what all of them needed."""
+    found = Found(PROVED)
+    for choice in choices:
+        chosen = replace(leaves, fixed=choice)
+        one = prove(claim, instance, Translation, chosen.symbols, chosen.arrays, clock)
+        if one.status in (UNPROVED, REFUTED):
+            return one
+        for name in ("theory", "bounds", "facts"):
+            getattr(found, name).update(getattr(one, name))
+    found.bounds.add("at most 8 values of the integers")
+    return found
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """The inputs of an instance at known lengths: some are fixed arrays, the elements of the others are symbols."""
+
+    inputs: Sequence[Variable]
+    sizes: Mapping[Variable, tuple[int, ...]]
+    fixed: Mapping[Variable, np.ndarray]
+
+    def symbols(self, theory: Any) -> dict[Variable, Known]:
+        """Return the value of each input in a theory."""
+        return {
+            v: self.fixed[v] if v in self.fixed else leaf(theory, name, v.dtype, self.sizes[v])
+            for v, name in self._named()
+        }
+
+    def arrays(self, values: Mapping[str, Any]) -> list[np.ndarray]:
+        """Return the array of each input, from the values of symbols by name."""
+        return [self.fixed[v] if v in self.fixed else self._array(v, name, values) for v, name in self._named()]
+
+    def _array(self, v: Variable, name: str, values: Mapping[str, Any]) -> np.ndarray:
+        places = np.ndindex(*self.sizes[v])
+        elements = [value_of(values, f"{name}[{','.join(map(str, p))}]", v.dtype) for p in places]
+        return np.array(elements, dtype=v.dtype).reshape(self.sizes[v])
+
+    def _named(self) -> Iterable[tuple[Variable, str]]:
+        return ((v, v.name or f"v{k}") for k, v in enumerate(self.inputs))
 
 
 # --- proofs

@@ -27,16 +27,15 @@ def fixings(
     whole: Sequence[Variable],
     sizes: Mapping[Variable, tuple[int, ...]],
     graph: FunctionGraph,
-    over: Callable[[], bool] = _never,
-) -> Iterator[list[dict[Variable, np.ndarray]]]:
-    """Choices of integers to be concrete: first none, then a few values of all; `over` ends the trials."""
-    yield []
-    if not whole or not any(sizes[v] == () or v.ndim for v in whole):
-        return
+    over: Callable[[], bool],
+) -> list[dict[Variable, np.ndarray]] | None:
+    """Return a few values of the integers at which the graph runs; None without integers.  `over` ends the trials."""
+    if not whole:
+        return None
     rng = np.random.default_rng(0)
     choices: list[dict[Variable, np.ndarray]] = []
     pools = [INDICES if v.type.kind == "i" else tuple(n for n in INDICES if n >= 0) for v in whole]
-    if len(whole) == 0 or all(sizes[v] == () for v in whole):
+    if all(sizes[v] == () for v in whole):
         trials = [
             {v: np.array(pool[k], v.dtype) for v, pool, k in zip(whole, pools, picked, strict=True)}
             for picked in _picked([len(pool) for pool in pools], rng)
@@ -52,7 +51,7 @@ def fixings(
             choices.append(choice)
         if len(choices) == 8 or over():
             break
-    yield choices
+    return choices
 
 
 def _picked(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[int, ...]]:

@@ -12,6 +12,7 @@ import z3
 from ..explain.bisect import every_value
 from ..graph import FunctionGraph
 from ..ops.linalg.assumptions import CHECKS, Assume
+from ..record.spelling import counted
 from .claims import Claim, Instance, is_of_lengths, outcome
 
 MOST_SHOWN = 9
@@ -42,7 +43,7 @@ def replayed(claim: Claim, instance: Instance, arrays: Arrays, values: Mapping[s
 
 def _shown(instance: Instance, given: Sequence[np.ndarray], most: float) -> str:
     """Return the inputs of an instance as text; of arrays of more than `most` numbers only how many these are."""
-    texts = (str(a.tolist()) if a.size <= most else f"{a.size} numbers" for a in given)
+    texts = (str(a.tolist()) if a.size <= most else counted(a.size, "number") for a in given)
     pairs = zip(instance.before.inputs, texts, strict=True)
     return ", ".join(f"{v.name} = {text} ({v.dtype})" for v, text in pairs)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..record.spelling import counted
 from .terms import NotTranslated
 
 LARGEST = 400
@@ -39,7 +40,7 @@ def leaf(theory: Any, name: str, dtype: str, shape: Sequence[int]) -> Array:
     """An unknown array."""
     positions = list(np.ndindex(*shape))
     if len(positions) > LARGEST:
-        raise NotTranslated(f"an array of {len(positions)} elements")
+        raise NotTranslated(f"an array of {counted(len(positions), 'element')}")
     names = [f"{name}[{','.join(map(str, p))}]" for p in positions]
     return Array(objects(shape, [theory.leaf(n, dtype) for n in names]), dtype)
 
@@ -48,7 +49,7 @@ def lifted(theory: Any, value: Known, dtype: str) -> Array:
     if isinstance(value, Array):
         return value
     if value.size > LARGEST:
-        raise NotTranslated(f"an array of {value.size} elements")
+        raise NotTranslated(f"an array of {counted(value.size, 'element')}")
     return Array(objects(value.shape, [theory.constant(v, dtype) for v in value.flat]), dtype)
 
 

@@ -273,17 +273,7 @@ class _Tracing:
     def traced(self, structure: Form) -> Traced:
         self._names = _names(self._scope.function, structure, len(self._arguments.leaves))
         count = len(self._arguments.leaves)
-        written = self._scope.written()
-        if written:
-            raise TypeError(
-                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
-                "is traced; return the value"
-            )
-        if inspect.isgeneratorfunction(self._scope.function):
-            raise TypeError(
-                f"{self._name}: a generator function, but a compiled function gives its results at once; return a list "
-                f"or an array, or use ag.jit(strict=False)\n  at {_place(self._scope.function)}"
-            )
+        self._require_pure()
         draws = _random_states()
         with self._trace:
             integers.begin(self._trace)
@@ -291,12 +281,7 @@ class _Tracing:
             result = self.objects.inlined(self._scope)(*args, **kwargs)
             self._require_unchanged()
             self.objects.drop_changed()
-            if any(old not in (None, new) for old, new in zip(draws, _random_states(), strict=True)):
-                raise TypeError(
-                    f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
-                    "once, while it is traced; take rng = np.random.default_rng(seed) as an argument, or use "
-                    "T.random.RandomStream(seed)"
-                )
+            self._require_no_draws(draws)
             stores = self._stores()
             outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
             lines = tuple(next((f"\n  at {place}" for place in v.origin), "") for v in outputs)
@@ -323,6 +308,29 @@ class _Tracing:
             tuple(self._same) if stores else (), self._keeps, donors, self._written(stores),
             tuple(self._trace.catches), lines, tuple(self._classes),
         )  # fmt: skip
+
+    def _require_pure(self) -> None:
+        """Raise TypeError if the function assigns variables outside of it, or is a generator function."""
+        written = self._scope.written()
+        if written:
+            raise TypeError(
+                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
+                "is traced; return the value"
+            )
+        if inspect.isgeneratorfunction(self._scope.function):
+            raise TypeError(
+                f"{self._name}: a generator function, but a compiled function gives its results at once; return a list "
+                f"or an array, or use ag.jit(strict=False)\n  at {_place(self._scope.function)}"
+            )
+
+    def _require_no_draws(self, before: Sequence[Any]) -> None:
+        """Raise TypeError if the function drew numbers of a module whose states were `before`."""
+        if any(old not in (None, new) for old, new in zip(before, _random_states(), strict=True)):
+            raise TypeError(
+                f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens once, "
+                "while it is traced; take rng = np.random.default_rng(seed) as an argument, or use "
+                "T.random.RandomStream(seed)"
+            )
 
     def _donors(self, outputs: Sequence[Any], stores: tuple[int, ...], structure: Form) -> Donors | None:
         """Return the arrays whose memory results take; None if there are none."""

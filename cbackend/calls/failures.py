@@ -25,6 +25,7 @@ from ...ops.shapes.combining import AdvancedCombine
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.specify import SpecifyShape
 from ...ops.shapes.windows import no_window
+from ...record.spelling import counted
 from ..ir.kernel import Status
 from ..program.outcome import Outcome
 from ..program.program import Program
@@ -47,50 +48,74 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
 
 
 def _error_parts(program: Program, outcome: int, step: int, operand: int, remarked: Sequence[int]) -> ErrorParts:
-    sites = program.all_sites if step >= len(program.sites) else program.sites
-    site = sites[step] if 0 <= step < len(sites) else None
-    node = site.node if site is not None else None
-    if node is not None and isinstance(node.op, Pipeline) and Outcome.KERNEL < outcome < Outcome.CHANGED:
-        with inheriting(node.origin):
-            node = node.op.stages(node)[remarked[STAGE]]
-    if node is not None and isinstance(unmarked(node.op), Scan) and Outcome.KERNEL < outcome < Outcome.CHANGED:
-        node, outcome, operand, remarked = _inner_failure(unmarked(node.op), node, outcome, operand, remarked)
-    op = None if node is None else unmarked(node.op)
+    node, outcome, operand, remarked = _failed(program, outcome, step, operand, remarked)
     count = remarked[0] if remarked else 0
     values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
     if outcome == Outcome.MEMORY:
         return MemoryError, f"no memory for an array of shape {tuple(values)}", _where(node)
-    if outcome in (Outcome.LENGTHS, Outcome.INDICES) and node is not None:
-        shapes = _shapes(node, rest)
-        of_indices = outcome == Outcome.INDICES or _index_together(program, node, guilty_operands(shapes, operand))
-        return IndexError if of_indices else ValueError, *_disagreement(node, shapes, operand, values)
-    if outcome == Outcome.RESHAPE and node is not None:
-        x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
-        text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
-        return ValueError, text, _where(node, (0,), [shape])
-    if outcome in (Outcome.PROMISED, Outcome.REFUSED) and node is not None:
-        return _broken(node, op, operand, values)
-    if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
-        if node is not None and isinstance(op, Fused):
-            node = _lookup_in(op, node, values[3:])
-        index, size, axis = (*values, operand)[:3]
-        known = None if node is None or isinstance(node.op, Fused) else node
-        whole = called(known.inputs[0]) if known else "an array"
-        text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
-        return IndexError, text, _where(known or node, _indices(known))
-    if outcome == Outcome.USER and op is not None:
-        return ValueError, op.definition.text_of(values[0]), _where(node)  # type: ignore[attr-defined]
-    if outcome == Outcome.WINDOW and node is not None:
-        kernel, length, dilation = (*values, 0, 1)[:3]
-        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
-    if node is not None and isinstance(op, Scan):
-        message_of_loop = _loop_failure(op, outcome, operand, values)
-        if message_of_loop:
-            return ValueError, message_of_loop, _where(node)
+    if outcome in (Outcome.INDEX, Outcome.KERNEL + Status.INDEX):
+        return _bad_index(node, operand, values)
+    found = None if node is None else _failure_of(program, node, outcome, operand, values, rest)
+    if found is not None:
+        return found
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _lengths_text(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
+
+
+def _failed(
+    program: Program, outcome: int, step: int, operand: int, remarked: Sequence[int]
+) -> tuple[Apply | None, int, int, Sequence[int]]:
+    """Return the node that failed, in a pipeline or the body of a loop, too, and its outcome as that of a step."""
+    sites = program.all_sites if step >= len(program.sites) else program.sites
+    site = sites[step] if 0 <= step < len(sites) else None
+    node = site.node if site is not None else None
+    if node is None or not Outcome.KERNEL < outcome < Outcome.CHANGED:
+        return node, outcome, operand, remarked
+    if isinstance(node.op, Pipeline):
+        with inheriting(node.origin):
+            node = node.op.stages(node)[remarked[STAGE]]
+    if isinstance(op := unmarked(node.op), Scan):
+        return _inner_failure(op, node, outcome, operand, remarked)
+    return node, outcome, operand, remarked
+
+
+def _failure_of(
+    program: Program, node: Apply, outcome: int, operand: int, values: list[int], rest: list[int]
+) -> ErrorParts | None:
+    """Return the failure of a node whose op has words of its own for it; None for another one."""
+    op = unmarked(node.op)
+    match outcome:
+        case Outcome.LENGTHS | Outcome.INDICES:
+            shapes = _shapes(node, rest)
+            of_indices = outcome == Outcome.INDICES or _index_together(program, node, guilty_operands(shapes, operand))
+            return IndexError if of_indices else ValueError, *_disagreement(node, shapes, operand, values)
+        case Outcome.RESHAPE:
+            x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
+            text = f"{x} of shape {shape} has {counted(values[0], 'element')}, not the {values[1]} of its new shape"
+            return ValueError, text, _where(node, (0,), [shape])
+        case Outcome.PROMISED | Outcome.REFUSED:
+            return _broken(node, op, operand, values)
+        case Outcome.USER:
+            return ValueError, op.definition.text_of(values[0]), _where(node)  # type: ignore[attr-defined]
+        case Outcome.WINDOW:
+            kernel, length, dilation = (*values, 0, 1)[:3]
+            text = no_window(operand, kernel, dilation * (kernel - 1) + 1, length)
+            return ValueError, text, _where(_product_in(node))
+    text = _loop_failure(op, outcome, operand, values) if isinstance(op, Scan) else ""
+    return (ValueError, text, _where(node)) if text else None
+
+
+def _bad_index(node: Apply | None, operand: int, values: list[int]) -> ErrorParts:
+    """Return the failure of an index; `values` begins with the index, the size and the axis, else `operand`."""
+    if node is not None and isinstance(unmarked(node.op), Fused):
+        node = _lookup_in(unmarked(node.op), node, values[3:])  # type: ignore[arg-type]
+    index, size, axis = (*values, operand)[:3]
+    known = None if node is None or isinstance(node.op, Fused) else node
+    whole = called(known.inputs[0]) if known else "an array"
+    text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
+    return IndexError, text, _where(known or node, _indices(known))
 
 
 def _lookup_in(op: Fused, node: Apply, number: Sequence[int]) -> Apply:

@@ -178,24 +178,27 @@ def coarsened(problem: Problem, limit: int) -> list[int]:
     kinds = [tuple(row[v] < FORBIDDEN for row in problem.costs) for v in range(problem.nodes)]
     count = problem.nodes
     while count > limit:
-        weight: dict[tuple[int, int], int] = {}
-        for value in problem.values:
-            ends = {groups[v] for v in (value.producer, *value.readers) if v != HOST}
-            first = min(ends, default=0)
-            for other in ends - {first}:
-                if kinds[first] == kinds[other]:
-                    weight[first, other] = weight.get((first, other), 0) + 1 + value.bytes
-        image = _matched(weight, count)
+        image = _matched(_weights(problem, groups, kinds), count)
         groups = [image[g] for g in groups]
         fewer = max(groups) + 1
-        seen: dict[int, tuple[bool, ...]] = {}
-        for old, new in enumerate(image):
-            seen.setdefault(new, kinds[old])
-        kinds = [seen[g] for g in range(fewer)]
+        kind_of = dict(zip(image, kinds, strict=True))
+        kinds = [kind_of[g] for g in range(fewer)]
         if fewer > 0.95 * count:
             break
         count = fewer
     return groups
+
+
+def _weights(problem: Problem, groups: Sequence[int], kinds: Sequence[tuple[bool, ...]]) -> dict[tuple[int, int], int]:
+    """Return the price of a copy between two groups that the same engines run, by their numbers."""
+    weight: dict[tuple[int, int], int] = {}
+    for value in problem.values:
+        ends = {groups[v] for v in (value.producer, *value.readers) if v != HOST}
+        first = min(ends, default=0)
+        for other in ends - {first}:
+            if kinds[first] == kinds[other]:
+                weight[first, other] = weight.get((first, other), 0) + 1 + value.bytes
+    return weight
 
 
 def _matched(weight: dict[tuple[int, int], int], count: int) -> list[int]:

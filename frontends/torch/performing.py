@@ -120,6 +120,43 @@ def _filled(form: Any, values: Any) -> Any:
     return form
 
 
+class _Operands:
+    """The operands of a node that PyTorch runs, with the order and dtype of each tensor."""
+
+    def __init__(self, known: Mapping[Any, Any]) -> None:
+        self._known = known
+        self.values: list[Any] = []
+        self.orders: list[tuple[int, ...] | None] = []
+        self.dtypes: list[torch.dtype | None] = []
+
+    def placed(self, argument: Any) -> Any:
+        """Return an argument of the node with a place for each of our variables."""
+        if isinstance(argument, torch.fx.Node):
+            value, traced = self._known[argument], argument.meta.get("val")
+            if isinstance(value, (list, tuple)):
+                return [self._at(v, m) for v, m in zip(value, traced, strict=True)]
+            return self._at(value, traced)
+        if isinstance(argument, (list, tuple)):
+            return [self.placed(a) for a in argument]
+        if isinstance(argument, dict):
+            return {name: self.placed(a) for name, a in argument.items()}
+        return argument
+
+    def _at(self, value: Any, traced: Any) -> Any:
+        if not isinstance(value, Variable):
+            return value
+        if isinstance(traced, torch.Tensor):
+            return self.add(stored(value, traced.dtype), order_of_copies(traced), traced.dtype)
+        return self.add(value)
+
+    def add(self, value: Any, order: tuple[int, ...] | None = None, dtype: torch.dtype | None = None) -> Place:
+        """Add an operand and return its place."""
+        self.values.append(value)
+        self.orders.append(order)
+        self.dtypes.append(dtype)
+        return Place(len(self.values) - 1)
+
+
 def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> Any:
     """Return the results of a node that PyTorch runs, on values of ours.
 
@@ -127,45 +164,19 @@ def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> An
     """
     if name_of_op(node.target).partition(".")[2].startswith(QUANTIZING):
         raise Unsupported("its result is a quantized tensor, expected a dense one")
-    operands: list[Any] = []
-    orders: list[tuple[int, ...] | None] = []
-    dtypes: list[torch.dtype | None] = []
-
-    def placed(argument: Any) -> Any:
-        if isinstance(argument, torch.fx.Node):
-            value = known[argument]
-            traced = argument.meta.get("val")
-            if isinstance(value, (list, tuple)):
-                return [_at(v, m) for v, m in zip(value, traced, strict=True)]
-            return _at(value, traced)
-        if isinstance(argument, (list, tuple)):
-            return [placed(a) for a in argument]
-        if isinstance(argument, dict):
-            return {name: placed(a) for name, a in argument.items()}
-        return argument
-
-    def _at(value: Any, traced: Any) -> Any:
-        if not isinstance(value, Variable):
-            return value
-        is_tensor = isinstance(traced, torch.Tensor)
-        operands.append(stored(value, traced.dtype) if is_tensor else value)
-        orders.append(order_of_copies(traced) if is_tensor else None)
-        dtypes.append(traced.dtype if is_tensor else None)
-        return Place(len(operands) - 1)
-
-    form = (placed(node.args), placed(node.kwargs))
+    operands = _Operands(known)
+    form = (operands.placed(node.args), operands.placed(node.kwargs))
     value = node.meta["val"]
     several = value if isinstance(value, (tuple, list)) else (value,)
     results = [_type(v) for v in several if v is not None]
     ordered = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
     if ordered:
-        operands.append(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
-        orders.append(None)
-        dtypes.append(None)
+        operands.add(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
         results.append(TensorType("int64", ()))
     present = tuple(v is not None for v in several)
-    op = Perform(node.target, form, tuple(results), tuple(orders), tuple(dtypes), present, ordered)
-    found = list(outputs_of(op, *operands))
+    orders, dtypes = tuple(operands.orders), tuple(operands.dtypes)
+    op = Perform(node.target, form, tuple(results), orders, dtypes, present, ordered)
+    found = list(outputs_of(op, *operands.values))
     if ordered:
         conversion.order = found.pop()
     given = iter(found)

@@ -7,6 +7,7 @@ read later, and the arrays that it writes to.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -442,30 +443,31 @@ class Loop:
     # --- after the loop
     def _finish(self, results: list[Any]) -> None:
         """Give the names and arrays the values after the last step."""
-        trace = self.trace
         rest = iter(results)
         for r in results:
-            adopt(trace, r)
+            adopt(self.trace, r)
         values = list(self.before)
         for k, (form, states) in self.states.items():
-            parts = []
-            for s in states:
-                r = next(rest)
-                parts.append(r)
-                keep_class(trace, r, s.kind.cls)
-                if s.result is not None:
-                    trace.intervals[r] = s.result
-                    if s.growth is not None and isinstance(s.before, Variable):
-                        trace.grown[r] = s.before, s.growth
-                if s.frozen:
-                    trace.frozen[r] = s.frozen
-                if s.leaf in self.inner and isinstance(s.before, Variable) and s.kind.ndim:
-                    trace.held[base_of(self.before[k])] = (
-                        f"{_called(s.name)} is assigned and written in a loop, which works on a copy of it"
-                    )
+            parts = list(itertools.islice(rest, len(states)))
+            for s, r in zip(states, parts, strict=True):
+                self._note(s, r, self.before[k])
             values[k] = unflat(form, iter(parts))
-        trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
+        self.trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
         self.put(tuple(values))
+
+    def _note(self, s: State, result: Any, before: Any) -> None:
+        """Note in the trace what is known of the last value of a state; `before`: the value of its name."""
+        trace = self.trace
+        keep_class(trace, result, s.kind.cls)
+        if s.result is not None:
+            trace.intervals[result] = s.result
+            if s.growth is not None and isinstance(s.before, Variable):
+                trace.grown[result] = s.before, s.growth
+        if s.frozen:
+            trace.frozen[result] = s.frozen
+        if s.leaf in self.inner and isinstance(s.before, Variable) and s.kind.ndim:
+            held = f"{_called(s.name)} is assigned and written in a loop, which works on a copy of it"
+            trace.held[base_of(before)] = held
 
 
 def _guessed(value: Any, before: Interval, after: Interval) -> Interval:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from .matching import as_branches
@@ -30,17 +31,24 @@ def plainer(body: list[ast.stmt], assigns: bool) -> list[ast.stmt]:
         if branches is not None:
             found += plainer(branches, assigns)
             continue
-        if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
-            for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
-                for name in ("body", "orelse", "finalbody"):
-                    if isinstance(getattr(part, name, None), list):
-                        setattr(part, name, plainer(getattr(part, name), assigns))
+        for part, name in _blocks(s):
+            setattr(part, name, plainer(getattr(part, name), assigns))
         if assigns and isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
             found.append(_endless(s))
             continue
         deleted = _deleted(s) if isinstance(s, ast.Delete) else None
         found += [*(_hoisted(s) if assigns else ()), *(deleted or checked(s) or [s])]
     return found
+
+
+def _blocks(s: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the blocks of a statement, each as an object and the attribute that holds it; a definition has none."""
+    if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+        return
+    for part in [s, *getattr(s, "handlers", ()), *getattr(s, "cases", ())]:
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(part, name, None), list):
+                yield part, name
 
 
 def holds_assignment(tree: ast.AST) -> bool:

@@ -103,28 +103,47 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     """Plan one kernel for all steps.  Its array states begin as copies of their first values."""
     op = unmarked(node.op)
     assert isinstance(op, Scan)
-    kept = quantities(p, _lengths(op, node))
+    results = _begun_results(p, node, op, steps)
+    named = _Names()
+    count = named(steps)
+    dense = _dense_operands(p, node, op)
+    given = []
+    for v in node.inputs[1:]:
+        known = p.known(v)
+        if known is not None and v.dtype == "int64":
+            given.append(element_loops.Given(named(known)))
+        else:
+            given.append(named.array(dense.get(v, p.arrays[v]), is_count(v)))
+    for k, result in zip(range(op.states.start, op.states.stop), results, strict=False):
+        if node.inputs[1 + k].ndim:
+            given[k] = named.array(result)
+    kernel = element_loops.element_kernel(node, count, given, list(map(named.array, results)), len(named.numbers))
+    reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
+    like = [results[o.source] for o in kernel.outputs[len(results) :]]
+    writes = [*results, *(p.fresh(a.dtype, (p.sum(a.lengths),)) for a in like)]  # a vector is along one axis
+    arguments = [*named.numbers, *writes, *reads, Detail(), Poll()]
+    p.call(kernel, arguments, writes, reads)
+    _put(p, node, results)
+
+
+def _begun_results(p: Planner, node: Apply, op: Scan, steps: Quantity) -> list[Array]:
+    """Return the array of each result; those of array states hold the first values."""
     results = []
-    for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
+    for k, (output, lengths) in enumerate(zip(node.outputs, quantities(p, _lengths(op, node)), strict=True)):
         stacked = k >= len(op.traced) or op.traced[k]
         there = _overwritten(p, node, k, lengths)
         results.append(there or _result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
     for first, result in zip(op.parts(node)[2], results, strict=False):
         if first.ndim and p.arrays[first].base != result.base:
             p.copy(result, p.arrays[first])
-    numbers: dict[Quantity, ir.Expr] = {}
+    return results
 
-    def named(quantity: Quantity) -> ir.Expr:
-        if isinstance(quantity, int) and quantity <= LONGEST:
-            return ir.number(quantity)
-        return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
 
-    def array(a: Array, is_range: bool = False) -> Any:
-        strides = (ir.ONE,) if is_range else tuple(map(named, a.strides))
-        return element_loops.Given(None, is_range, tuple(map(named, a.lengths)), strides)
+def _dense_operands(p: Planner, node: Apply, op: Scan) -> dict[Variable, Array]:
+    """Return the array of each operand that is read; dense where steps work on vectors.
 
-    count = named(steps)
-    # Compilers make vectors of dense elements only.  A sequence may be read from its last row to the first.
+    Compilers make vectors of dense elements only.  A sequence may be read from its last row to the first.
+    """
     packs = any(map(element_loops.is_vector_loop, nodes_within(op.graph)))
     _, sequences, own, others = op.parts(node)
     dense = {}
@@ -132,24 +151,23 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         if not is_count(v):
             fit = _by_rows if v in sequences and v not in others else Planner.packed
             dense[v] = fit(p, p.arrays[v]) if packs and v.ndim and v not in own else p.arrays[v]
-    given = []
-    for v in node.inputs[1:]:
-        known = p.known(v)
-        if known is not None and v.dtype == "int64":
-            given.append(element_loops.Given(named(known)))
-        else:
-            given.append(array(dense.get(v, p.arrays[v]), is_count(v)))
-    states = range(op.states.start, op.states.stop)
-    for k in states:
-        if node.inputs[1 + k].ndim:
-            given[k] = array(results[k - op.states.start])
-    kernel = element_loops.element_kernel(node, count, given, list(map(array, results)), len(numbers))
-    reads = [dense[node.inputs[i.source]] for i in kernel.inputs]
-    like = [results[o.source] for o in kernel.outputs[len(results) :]]
-    writes = [*results, *(p.fresh(a.dtype, (p.sum(a.lengths),)) for a in like)]  # a vector is along one axis
-    arguments = [*numbers, *writes, *reads, Detail(), Poll()]
-    p.call(kernel, arguments, writes, reads)
-    _put(p, node, results)
+    return dense
+
+
+class _Names:
+    """The quantities of a kernel as expressions: small integers, and the numbers that it is given, in `numbers`."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Quantity, ir.Expr] = {}
+
+    def __call__(self, quantity: Quantity) -> ir.Expr:
+        if isinstance(quantity, int) and quantity <= LONGEST:
+            return ir.number(quantity)
+        return self.numbers.setdefault(quantity, ir.index(f"n{len(self.numbers)}"))
+
+    def array(self, a: Array, is_range: bool = False) -> element_loops.Given:
+        strides = (ir.ONE,) if is_range else tuple(map(self, a.strides))
+        return element_loops.Given(None, is_range, tuple(map(self, a.lengths)), strides)
 
 
 def counted_ranges(node: Apply) -> tuple[Variable, ...]:

@@ -15,7 +15,7 @@ are merged: it is filled anew for each.  Linear in the size of the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -141,19 +141,26 @@ def _pieces(reader: Apply, tree: Iterable[Apply]) -> int:
     begins: list[set[object]] = [set() for _ in range(reader.outputs[0].ndim)]
     inside = set(tree)
     for operand in dict.fromkeys(reader.inputs):
-        view = operand.owner
-        starts: list[tuple[object, ...]] = [()] * len(begins)
-        while view in inside:
-            if isinstance(view.op, Join):
-                axis = view.op.axis
-                begins[axis].update((end, starts[axis]) for end in _ends(view))
-            else:
-                cuts = entries(view.op.spec, view.inputs[1:])  # type: ignore[attr-defined]
-                for axis, cut in enumerate(cuts):
-                    if cut.start is not None:
-                        starts[axis] = (*starts[axis], constant_int(cut.start) or cut.start)
-            view = view.inputs[0].owner
+        for axis, begin in _begins(operand, inside):
+            begins[axis].add(begin)
     return math.prod(len(found) + 1 for found in begins)
+
+
+def _begins(operand: Variable, inside: Collection[Apply]) -> Iterator[tuple[int, object]]:
+    """Yield (axis, begin) of each part but the first of the joins that an operand reads through slices.
+
+    A begin is an end of the join's parts and the starts of the slices before it.
+    """
+    view = operand.owner
+    starts: dict[int, tuple[object, ...]] = {}
+    while view in inside:
+        if isinstance(view.op, Join):
+            yield from ((view.op.axis, (end, starts.get(view.op.axis, ()))) for end in _ends(view))
+        else:
+            for axis, cut in enumerate(entries(view.op.spec, view.inputs[1:])):  # type: ignore[attr-defined]
+                if cut.start is not None:
+                    starts[axis] = (*starts.get(axis, ()), constant_int(cut.start) or cut.start)
+        view = view.inputs[0].owner
 
 
 def _ends(join: Apply) -> Sequence[Dim]:

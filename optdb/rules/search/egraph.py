@@ -168,33 +168,34 @@ class Forms:
         self.cost, chosen = cheapest(egraph, self.price)
         self.best = {c: egraph.leaves[c] for c in egraph.leaves if egraph.find(c) == c}
         order = sorted(chosen, key=lambda c: self.cost[c])
-        left = [c for c in order if c not in self.best]
-        while left:  # costs are positive, so that operands come first; views cost next to nothing
-            later = []
-            for c in left:
-                node, k = chosen[c]
-                if all(o in self.best for o in node.operands):
-                    self._write(egraph, node)
-                else:
-                    later.append(c)
-            if len(later) == len(left):
-                break
-            left = later
+        self._write_best(egraph, [chosen[c][0] for c in order if c not in self.best])
         self.all = {c: [v] for c, v in self.best.items()}
         for c, nodes in members.items():
-            ranked = sorted(
-                nodes, key=lambda pair: sum(self.cost.get(o, 1e30) for o in pair[0].operands) + self.price(pair[0])
-            )
-            for node, k in ranked[:MOST_FORMS]:
-                if all(o in self.best for o in node.operands):
-                    made = self._written(egraph, node)
-                    form = made.outputs[k]
+            for node, k in sorted(nodes, key=lambda pair: self._total(pair[0]))[:MOST_FORMS]:
+                if self._is_ready(node):
+                    form = self._written(egraph, node).outputs[k]
                     if not any(form is v for v in self.all.setdefault(c, [])):
                         self.all[c].append(form)
 
-    def _write(self, egraph: EGraph, node: ENode) -> None:
-        for output, variable in zip(node.outputs, self._written(egraph, node).outputs, strict=True):
-            self.best.setdefault(egraph.find(output), variable)
+    def _write_best(self, egraph: EGraph, nodes: Sequence[ENode]) -> None:
+        """Write the cheapest nodes of classes, each after its operands; those in circles are left out."""
+        while nodes:  # costs are positive, so that operands come first; views cost next to nothing
+            later = []
+            for node in nodes:
+                if not self._is_ready(node):
+                    later.append(node)
+                    continue
+                for output, variable in zip(node.outputs, self._written(egraph, node).outputs, strict=True):
+                    self.best.setdefault(egraph.find(output), variable)
+            if len(later) == len(nodes):
+                break
+            nodes = later
+
+    def _total(self, node: ENode) -> float:
+        return sum(self.cost.get(o, 1e30) for o in node.operands) + self.price(node)
+
+    def _is_ready(self, node: ENode) -> bool:
+        return all(o in self.best for o in node.operands)
 
     def _written(self, egraph: EGraph, node: ENode) -> Apply:
         return self.applied(egraph, node, tuple(self.best[o] for o in node.operands))

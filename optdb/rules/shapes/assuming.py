@@ -344,24 +344,34 @@ class Assumed:
         separate: set[Apply] = set()
         cost = 0.0
         for node in self.graph.order:
-            if isinstance(node.op, SumTo) and self._become_equal(dims_of(node.inputs[0]), dims_of(node.inputs[1])):
-                return True
-            if isinstance(node.op, IncSubtensor) and self._is_computed_in_place(node):
-                return True
-            if isinstance(node.op, Join) and self._joins_columns(node):
-                return True
-            if (selected := selected_dims(node)) is not None and self._become_equal(*selected):
+            if self._is_simpler(node):
                 return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner
-                if above is None or above in separate or not isinstance(above.op, Pointwise):
-                    continue
-                if operand.ndim == node.out.ndim and self._become_equal(dims_of(operand), dims_of(node.out)):
+                if above is not None and above not in separate and self._joins_loop(node, operand):
                     separate.add(above)
                     cost += work(above)
                     if cost > enough or self.graph.readings[operand] > 1:
                         return True
         return False
+
+    def _is_simpler(self, node: Apply) -> bool:
+        """Whether a node that is not elementwise needs less under the assumption."""
+        match node.op:
+            case SumTo() if self._become_equal(dims_of(node.inputs[0]), dims_of(node.inputs[1])):
+                return True
+            case IncSubtensor() if self._is_computed_in_place(node):
+                return True
+            case Join() if self._joins_columns(node):
+                return True
+        selected = selected_dims(node)
+        return selected is not None and self._become_equal(*selected)
+
+    def _joins_loop(self, node: Apply, operand: Variable) -> bool:
+        """Whether an elementwise operand gets the lengths of its reader, so that one loop computes both."""
+        is_elementwise = operand.owner is not None and isinstance(operand.owner.op, Pointwise)
+        same_rank = operand.ndim == node.out.ndim
+        return is_elementwise and same_rank and self._become_equal(dims_of(operand), dims_of(node.out))
 
     def _is_computed_in_place(self, node: Apply) -> bool:
         """Whether a value that is written to a part is then as long as the part, so that it needs no copy."""
