@@ -31,36 +31,6 @@ for _name, _function in PLAIN.items():
     CONVERTERS[_name] = _plain(_function)
 
 
-@converter("leaky_relu")
-def leaky_relu(node: Node, x: Any) -> Any:
-    return T.where(x < 0, node["alpha"] * x, x)
-
-
-@converter("elu")
-def elu(node: Node, x: Any) -> Any:
-    return T.where(x < 0, node.attributes.get("alpha", 1.0) * T.expm1(x), x)
-
-
-@converter("softabs")
-def softabs(node: Node, x: Any) -> Any:
-    return T.sqrt(T.square(x) + node["epsilon"])
-
-
-@converter("softmax")
-def softmax(node: Node, x: Any) -> Any:
-    return T.nn.softmax(x, axis=tuple(node["axes"]))
-
-
-@converter("add_n")
-def add_n(node: Node, operands: list[Any]) -> Any:
-    return reduce(T.add, aligned(*operands))
-
-
-@converter("copy_n")
-def copy_n(node: Node, x: Any) -> Any:
-    return [x] * int(node["times"])
-
-
 @converter("batch_normalization")
 def batch_normalization(node: Node, x: Any, mean: Any, variance: Any, offset: Any, scale: Any) -> Any:
     x, mean, variance, offset, scale = aligned(x, mean, variance, offset, scale)
@@ -73,3 +43,11 @@ def normalization(node: Node, x: Any) -> Any:
     plain = node.op.startswith("l1")
     total = T.sum(T.abs(x), axis=axes, keepdims=True) if plain else T.sqrt(T.sum(x * x, axis=axes, keepdims=True))
     return x / T.maximum(total + node["bias"], node["epsilon"])
+
+
+converter("leaky_relu")(lambda node, x: T.where(x < 0, node["alpha"] * x, x))
+converter("elu")(lambda node, x: T.where(x < 0, node.attributes.get("alpha", 1.0) * T.expm1(x), x))
+converter("softabs")(lambda node, x: T.sqrt(T.square(x) + node["epsilon"]))
+converter("softmax")(lambda node, x: T.nn.softmax(x, axis=tuple(node["axes"])))
+converter("add_n")(lambda node, operands: reduce(T.add, aligned(*operands)))
+converter("copy_n")(lambda node, x: [x] * int(node["times"]))

@@ -47,11 +47,6 @@ def reshape(node: Node, x: Any) -> Any:
     return T.reshape(x, (*known[:start], *middle, *known[stop:]))
 
 
-@converter("squeeze")
-def squeeze(node: Node, x: Any) -> Any:
-    return T.squeeze(x, tuple(node["axes"])) if node["axes"] else x
-
-
 @converter("unsqueeze")
 def unsqueeze(node: Node, x: Any) -> Any:
     for axis in sorted(node["axes"]):
@@ -63,16 +58,6 @@ def unsqueeze(node: Node, x: Any) -> Any:
 def transpose(node: Node, x: Any) -> Any:
     axes = list(node["axes"])
     return T.transpose(x, (*axes, *range(len(axes), x.ndim)))
-
-
-@converter("concat")
-def concat(node: Node, values: list[Any]) -> Any:
-    return T.concatenate([tensor(v) for v in values], axis=node["axis"])
-
-
-@converter("stack")
-def stack(node: Node, values: list[Any]) -> Any:
-    return T.stack([tensor(v) for v in values], axis=node["axis"])
 
 
 @converter("split")
@@ -103,16 +88,6 @@ def pad(node: Node, x: Any) -> Any:
     return T.pad(x, tuple(node["padding"]), mode=modes[node["border"]], **more)
 
 
-@converter("tile")
-def tile(node: Node, x: Any) -> Any:
-    return T.tile(x, tuple(node["repeats"]))
-
-
-@converter("gather")
-def gather(node: Node, x: Any, indices: Any) -> Any:
-    return T.take(x, indices, axis=node["axis"])
-
-
 @converter("matmul")
 def matmul(node: Node, a: Any, b: Any) -> Any:
     a, b = aligned(a, b)
@@ -124,3 +99,10 @@ def matmul(node: Node, a: Any, b: Any) -> Any:
 def linear(node: Node, x: Any, weights: Any, bias: Any) -> Any:
     y, bias = aligned(T.matmul(x, T.swapaxes(weights, -1, -2)), bias)
     return y + bias
+
+
+converter("squeeze")(lambda node, x: T.squeeze(x, tuple(node["axes"])) if node["axes"] else x)
+converter("concat")(lambda node, values: T.concatenate([tensor(v) for v in values], axis=node["axis"]))
+converter("stack")(lambda node, values: T.stack([tensor(v) for v in values], axis=node["axis"]))
+converter("tile")(lambda node, x: T.tile(x, tuple(node["repeats"])))
+converter("gather")(lambda node, x, indices: T.take(x, indices, axis=node["axis"]))

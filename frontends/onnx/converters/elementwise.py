@@ -69,16 +69,6 @@ def modulo(node: Node, a: Any, b: Any) -> Any:
     return T.fmod(a, b) if node.attr("fmod", 0) else T.mod(a, b)
 
 
-@converter("BitShift")
-def bit_shift(node: Node, a: Any, b: Any) -> Any:
-    return (T.left_shift if node.need("direction") == "LEFT" else T.right_shift)(a, b)
-
-
-@converter("Relu")
-def relu(node: Node, x: Any) -> Any:
-    return T.maximum(x, like(0, x))
-
-
 @converter("Max", "Min", "Sum", "Mean")
 def several(node: Node, *operands: Any) -> Any:
     """NaN wins, as in NumPy."""
@@ -137,6 +127,10 @@ def bit_cast(node: Node, x: Any) -> Any:
     return Bits(dtype)(x)
 
 
+converter("BitShift")(lambda node, a, b: (T.left_shift if node.need("direction") == "LEFT" else T.right_shift)(a, b))
+converter("Relu")(lambda node, x: T.maximum(x, like(0, x)))
+
+
 # --- activations
 
 
@@ -153,23 +147,8 @@ def _activation(name: str, **defaults: float) -> Callable[..., Any]:
     return register
 
 
-@_activation("Elu", alpha=1.0)
-def elu(x: Any, alpha: Any) -> Any:
-    return T.where(T.lt(x, like(0, x)), alpha * T.expm1(x), x)
-
-
 _activation("Celu", alpha=1.0)(T.nn.celu)
 _activation("Selu", alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)(T.nn.selu)
-
-
-@_activation("LeakyRelu", alpha=0.01)
-def leaky_relu(x: Any, alpha: Any) -> Any:
-    return T.where(T.lt(x, like(0, x)), alpha * x, x)
-
-
-@_activation("ThresholdedRelu", alpha=1.0)
-def thresholded_relu(x: Any, alpha: Any) -> Any:
-    return T.where(T.gt(x, alpha), x, like(0, x))
 
 
 _activation("HardSigmoid", alpha=0.2, beta=0.5)(T.nn.hardsigmoid)
@@ -191,16 +170,9 @@ def _cut_into(y: Any, dtype: str) -> Any:
     return saturated(T.trunc(y), dtype) if np.dtype(dtype).kind in "iu" else T.cast(y, dtype)
 
 
-@converter("Swish")
-def swish(node: Node, x: Any) -> Any:
-    return x * T.sigmoid(like(node.attr("alpha", 1.0), x) * x)
-
-
-@converter("Gelu")
-def gelu(node: Node, x: Any) -> Any:
-    return T.gelu(x, node.attr("approximate", "none"))
-
-
-@converter("PRelu")
-def prelu(node: Node, x: Any, slope: Any) -> Any:
-    return T.where(T.lt(x, like(0, x)), slope * x, x)
+_activation("Elu", alpha=1.0)(lambda x, alpha: T.where(T.lt(x, like(0, x)), alpha * T.expm1(x), x))
+_activation("LeakyRelu", alpha=0.01)(lambda x, alpha: T.where(T.lt(x, like(0, x)), alpha * x, x))
+_activation("ThresholdedRelu", alpha=1.0)(lambda x, alpha: T.where(T.gt(x, alpha), x, like(0, x)))
+converter("Swish")(lambda node, x: x * T.sigmoid(like(node.attr("alpha", 1.0), x) * x))
+converter("Gelu")(lambda node, x: T.gelu(x, node.attr("approximate", "none")))
+converter("PRelu")(lambda node, x, slope: T.where(T.lt(x, like(0, x)), slope * x, x))

@@ -34,11 +34,5 @@ def _sum_of_products(a: Any, b: Any, c: Any, alpha: float, beta: float) -> Any:
     return y + (c if beta == 1.0 else c * like(beta, c))
 
 
-@converter("Einsum")
-def einsum(node: Node, *operands: Any) -> Any:
-    return T.einsum(node.need("equation").replace(" ", ""), *operands)
-
-
-@converter("Det")
-def det(node: Node, x: Any) -> Any:
-    return T.linalg.det(x)
+converter("Einsum")(lambda node, *operands: T.einsum(node.need("equation").replace(" ", ""), *operands))
+converter("Det")(lambda node, x: T.linalg.det(x))

@@ -73,16 +73,6 @@ def _unary(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-@_unary("QLinearSigmoid")
-def qlinear_sigmoid(node: Node, x: Any) -> Any:
-    return T.sigmoid(x)
-
-
-@_unary("QLinearLeakyRelu")
-def qlinear_leaky_relu(node: Node, x: Any) -> Any:
-    return T.where(T.lt(x, like(0, x)), like(node.attr("alpha", 0.01), x) * x, x)
-
-
 @_unary("QLinearSoftmax")
 def qlinear_softmax(node: Node, x: Any) -> Any:
     """Before version 13 of the standard ops, which an attribute names, all axes from `axis` on are one."""
@@ -99,11 +89,6 @@ def qlinear_reduce_mean(node: Node, x: Any) -> Any:
     return T.mean(x, axis=tuple(node.attr("axes") or range(x.ndim)), keepdims=bool(node.attr("keepdims", 1)))
 
 
-@_unary("QLinearAveragePool")
-def qlinear_average_pool(node: Node, x: Any) -> Any:
-    return _with_channels_last(node, x, lambda x: average_pool(node, x))
-
-
 @_unary("QLinearGlobalAveragePool")
 def qlinear_global_average_pool(node: Node, x: Any) -> Any:
     return _with_channels_last(node, x, lambda x: T.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True))
@@ -112,6 +97,11 @@ def qlinear_global_average_pool(node: Node, x: Any) -> Any:
 def _with_channels_last(node: Node, x: Any, function: Callable[[Any], Any]) -> Any:
     """The function's value on x, whose channels are the last axis if the node says so."""
     return T.moveaxis(function(T.moveaxis(x, -1, 1)), 1, -1) if node.attr("channels_last", 0) else function(x)
+
+
+_unary("QLinearSigmoid")(lambda node, x: T.sigmoid(x))
+_unary("QLinearLeakyRelu")(lambda node, x: T.where(T.lt(x, like(0, x)), like(node.attr("alpha", 0.01), x) * x, x))
+_unary("QLinearAveragePool")(lambda node, x: _with_channels_last(node, x, lambda x: average_pool(node, x)))
 
 
 # --- products

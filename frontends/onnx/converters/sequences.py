@@ -41,21 +41,6 @@ def _place(node: Node, known: int, length: int, inserts: bool) -> int:
     return known % length if known < 0 else known
 
 
-@converter("SequenceConstruct")
-def construct(node: Node, *values: Any) -> Any:
-    return list(values)
-
-
-@converter("SequenceEmpty")
-def empty(node: Node) -> Any:
-    return []
-
-
-@converter("SequenceAt")
-def at(node: Node, values: list[Any], index: Any) -> Any:
-    return _at_place(node, index, len(values), values.__getitem__)
-
-
 @converter("SequenceInsert")
 def insert(node: Node, values: list[Any], value: Any, index: Any = None) -> Any:
     if index is None:
@@ -112,17 +97,9 @@ def sequence_map(node: Node, values: Any, *others: Any) -> Any:
     return tuple([row[n] for row in rows] for n in range(len(node.wanted)))
 
 
-@converter("Optional")
-def optional(node: Node, value: Any = None) -> Any:
-    return (value,)
-
-
-@converter("OptionalHasElement")
-def has_element(node: Node, value: Any = None) -> Any:
-    return constant(np.array(value is not None))
-
-
-@converter("OptionalGetElement")
-def get_element(node: Node, value: Any) -> Any:
-    return (value,)
-
+converter("SequenceConstruct")(lambda node, *values: list(values))
+converter("SequenceEmpty")(lambda node: [])
+converter("SequenceAt")(lambda node, values, index: _at_place(node, index, len(values), values.__getitem__))
+converter("Optional")(lambda node, value=None: (value,))
+converter("OptionalHasElement")(lambda node, value=None: constant(np.array(value is not None)))
+converter("OptionalGetElement")(lambda node, value: (value,))

@@ -21,11 +21,6 @@ from ..reading.values import dtype_of, elements, known_array, lengths, own_lengt
 from .elementwise import like
 
 
-@converter("Identity")
-def identity(node: Node, x: Any) -> Any:
-    return x
-
-
 @converter("Constant")
 def constant_of(node: Node) -> Any:
     plain = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
@@ -48,11 +43,6 @@ def constant_of_shape(node: Node, shape: Any) -> Any:
 @converter("Shape")
 def shape(node: Node, x: Any) -> Any:
     return shape_vector(x, node.attr("start"), node.attr("end"))
-
-
-@converter("Size")
-def size(node: Node, x: Any) -> Any:
-    return T.size(x)
 
 
 @converter("Reshape")
@@ -130,11 +120,6 @@ def unsqueeze(node: Node, x: Any, axes: Any = None) -> Any:
     if found is not None and x.ndim == 0 and count == 1:
         return vector(found, x.dtype)
     return by_axes(node, axes, x.ndim + count, lambda wanted: T.expand_dims(x, wanted))
-
-
-@converter("Transpose")
-def transpose(node: Node, x: Any) -> Any:
-    return T.transpose(x, node.attr("perm") or tuple(range(x.ndim))[::-1])
 
 
 @converter("Concat")
@@ -223,11 +208,6 @@ def _joint(own: Any, wanted: Any) -> Any:
     return wanted if isinstance(wanted, int) else (own if isinstance(own, int) else T.maximum(own, wanted))
 
 
-@converter("Tile")
-def tile(node: Node, x: Any, repeats: Any) -> Any:
-    return T.tile(x, tuple(lengths(repeats, node.error, "repeats")), ndim=x.ndim)
-
-
 @converter("Pad")
 def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Any:
     amounts = node.attr("pads") if pads is None else lengths(pads, node.error, "the vector of pads")
@@ -303,16 +283,6 @@ def one_hot(node: Node, indices: Any, depth: Any, values: Any) -> Any:
     return T.where(T.eq(T.expand_dims(places, axis), counted), values[1], values[0])
 
 
-@converter("SpaceToDepth")
-def space_to_depth(node: Node, x: Any) -> Any:
-    return to_channels(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR")
-
-
-@converter("DepthToSpace")
-def depth_to_space(node: Node, x: Any) -> Any:
-    return to_positions(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR")
-
-
 @converter("Dropout")
 def dropout(node: Node, x: Any, ratio: Any = None, training: Any = None) -> Any:
     """Dropout in inference, the only use of models that are read: the input itself."""
@@ -355,3 +325,11 @@ def center_crop_pad(node: Node, x: Any, shape: Any) -> Any:
         if not isinstance(more, int) or more:
             x = T.pad(x, tuple((before, more - before) if a == axis else (0, 0) for a in range(x.ndim)))
     return x
+
+
+converter("Identity")(lambda node, x: x)
+converter("Size")(lambda node, x: T.size(x))
+converter("Transpose")(lambda node, x: T.transpose(x, node.attr("perm") or tuple(range(x.ndim))[::-1]))
+converter("Tile")(lambda node, x, repeats: T.tile(x, tuple(lengths(repeats, node.error, "repeats")), ndim=x.ndim))
+converter("SpaceToDepth")(lambda node, x: to_channels(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR"))
+converter("DepthToSpace")(lambda node, x: to_positions(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR"))

@@ -193,16 +193,6 @@ def lp_pool(node: Node, x: Any) -> Any:
     return rounded_into(T.pow(SumPool(tuple(kernel), strides, dilations)(padded(power, full)), like(1 / p, x)), dtype)
 
 
-@converter("GlobalAveragePool")
-def global_average_pool(node: Node, x: Any) -> Any:
-    return T.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
-
-
-@converter("GlobalMaxPool")
-def global_max_pool(node: Node, x: Any) -> Any:
-    return T.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
-
-
 @converter("GlobalLpPool")
 def global_lp_pool(node: Node, x: Any) -> Any:
     wide = T.cast(x, wide_dtype(x))
@@ -301,3 +291,7 @@ def sampled(x: Any, places: Sequence[Any], own: Sequence[Any]) -> Any:
             at.append(T.minimum(T.maximum(spot, 0), n - 1))
         total = total + T.expand_dims(T.where(inside, weight, like(0, x)), -1) * last[(rows, *at)]
     return T.moveaxis(total, -1, 1)
+
+
+converter("GlobalAveragePool")(lambda node, x: T.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True))
+converter("GlobalMaxPool")(lambda node, x: T.max(x, axis=tuple(range(2, x.ndim)), keepdims=True))

@@ -65,11 +65,6 @@ def broadcast(w: Writer, node: Apply) -> str:
     return w.op("Expand", w.value(x), w.vector(lengths))
 
 
-@writes(Shape)
-def shape(w: Writer, node: Apply) -> str:
-    return w.op("Shape", w.value(node.inputs[0]))
-
-
 @writes(ShapeI)
 def length(w: Writer, node: Apply) -> str:
     axis = node.op.axis  # type: ignore[attr-defined]
@@ -86,11 +81,6 @@ def make_vector(w: Writer, node: Apply) -> str:
 @writes(Join)
 def join(w: Writer, node: Apply) -> str:
     return w.op("Concat", *w.values(node.inputs), axis=node.op.axis)  # type: ignore[attr-defined]
-
-
-@writes(SpecifyShape, MaskedShape, CheckLengths, Check, Assume, ByPhase)
-def promised(w: Writer, node: Apply) -> str:
-    return w.value(node.inputs[0])
 
 
 @writes(Arange)
@@ -112,6 +102,10 @@ def eye(w: Writer, node: Apply) -> str:
     return w.cast(w.op("EyeLike", like, dtype=NUMBER_OF[work], k=int(k.data)), work, dtype)
 
 
+writes(Shape)(lambda w, node: w.op("Shape", w.value(node.inputs[0])))
+writes(SpecifyShape, MaskedShape, CheckLengths, Check, Assume, ByPhase)(lambda w, node: w.value(node.inputs[0]))
+
+
 # --- products
 
 
@@ -125,24 +119,10 @@ def matmul(w: Writer, node: Apply) -> str:
     return w.cast(w.op("MatMul", a, b), work, dtype)
 
 
-@means(BlasOp)
-def blas(op: Any, *operands: Variable) -> Any:
-    return op.meaning(*operands)
-
-
-@means(GraphOp)
-def grouped(op: Any, *operands: Variable) -> Any:
-    return op.expand(operands)
-
-
-@means(InPlace)
-def in_place(op: Any, *operands: Variable) -> Any:
-    return list(Apply(op.op, operands).outputs)
-
-
-@writes(Det)
-def det(w: Writer, node: Apply) -> str:
-    return w.op("Det", w.value(node.inputs[0]))
+means(BlasOp)(lambda op, *operands: op.meaning(*operands))
+means(GraphOp)(lambda op, *operands: op.expand(operands))
+means(InPlace)(lambda op, *operands: list(Apply(op.op, operands).outputs))
+writes(Det)(lambda w, node: w.op("Det", w.value(node.inputs[0])))
 
 
 # --- reductions

@@ -186,11 +186,6 @@ def log1p(x: Any) -> Any:
     return T.switch(exact, T.switch(T.isinf(u), T.log(u), x), T.log(u) * (x / T.switch(exact, 1, u - 1)))
 
 
-@_by("logaddexp")
-def logaddexp(a: Any, b: Any) -> Any:
-    return T.switch(T.eq(a, b), a + LN2, T.maximum(a, b) + T.log1p(T.exp(-T.abs(a - b))))
-
-
 @_by("hypot")
 def hypot(a: Any, b: Any) -> Any:
     most, least = T.maximum(T.abs(a), T.abs(b)), T.minimum(T.abs(a), T.abs(b))
@@ -220,11 +215,6 @@ def erfc(op: Any, x: Any) -> Any:
     for factor in reversed(FACTORS[:-1]):
         total = total * t + factor
     return T.switch(T.lt(x, 0.5), 1 - T.erf(x), t * T.exp(total - x * x))
-
-
-@means("normal_tails")
-def normal_tails(op: Any, x: Any) -> Any:
-    return erfc(op, x * T.constant(math.sqrt(0.5), x.dtype))
 
 
 @_by("signbit")
@@ -291,3 +281,7 @@ def fill(op: Any, like: Any, value: Any) -> Any:
     if not value.ndim:
         return T.broadcast_to(value, T.shape(like))
     return T.switch(T.constant(True), value, T.zeros_like(like, dtype=value.dtype))
+
+
+_by("logaddexp")(lambda a, b: T.switch(T.eq(a, b), a + LN2, T.maximum(a, b) + T.log1p(T.exp(-T.abs(a - b)))))
+means("normal_tails")(lambda op, x: erfc(op, x * T.constant(math.sqrt(0.5), x.dtype)))

@@ -56,26 +56,6 @@ def qz(call: Call, a: Any, b: Any) -> Any:
     return _typed(call, tuple(T.linalg.qz(a, b, output="complex" if op.complex_output else "real")))
 
 
-@converter(linalg.Expm)
-def expm(call: Call, x: Any) -> Any:
-    return _typed(call, T.linalg.expm(x))
-
-
-@converter(linalg.Lstsq)
-def least_squares(call: Call, a: Any, b: Any, rcond: Any) -> Any:
-    return _typed(call, tuple(T.linalg.lstsq(a, b, rcond)))
-
-
-@converter(linalg.TensorInv)
-def tensor_inverse(call: Call, a: Any) -> Any:
-    return _typed(call, T.linalg.tensorinv(a, call.op.ind))
-
-
-@converter(linalg.TensorSolve)
-def tensor_solve(call: Call, a: Any, b: Any) -> Any:
-    return _typed(call, T.linalg.tensorsolve(a, b, call.op.axes))
-
-
 def _of_triangle(gradient: Any, lower: bool) -> Any:
     """Return the gradient by the elements of the triangle that was read, which stand for both."""
     other = T.swapaxes(gradient, -1, -2)
@@ -103,3 +83,9 @@ def eigvalsh_gradient(call: Call, a: Any, b: Any, gw: Any) -> Any:
     by_a = T.matmul(v * T.expand_dims(gw, -2), transposed)
     by_b = -T.matmul(v * T.expand_dims(gw * w, -2), transposed)
     return _typed(call, (_of_triangle(by_a, call.op.lower), _of_triangle(by_b, call.op.lower)))
+
+
+converter(linalg.Expm)(lambda call, x: _typed(call, T.linalg.expm(x)))
+converter(linalg.Lstsq)(lambda call, a, b, rcond: _typed(call, tuple(T.linalg.lstsq(a, b, rcond))))
+converter(linalg.TensorInv)(lambda call, a: _typed(call, T.linalg.tensorinv(a, call.op.ind)))
+converter(linalg.TensorSolve)(lambda call, a, b: _typed(call, T.linalg.tensorsolve(a, b, call.op.axes)))

@@ -40,34 +40,9 @@ def _written(call: Call, x: Any, y: Any, index: tuple[Any, ...]) -> Any:
     return T.set_subtensor(part, y) if call.op.set_instead_of_inc else T.inc_subtensor(part, y)
 
 
-@converter(ts.Subtensor)
-def subtensor(call: Call, x: Any, *indices: Any) -> Any:
-    return x[_filled(call.op.idx_list, indices)]
-
-
-@converter(ts.IncSubtensor)
-def inc_subtensor(call: Call, x: Any, y: Any, *indices: Any) -> Any:
-    return _written(call, x, y, _filled(call.op.idx_list, indices))
-
-
-@converter(*classes(ts, "AdvancedSubtensor1"))
-def advanced_subtensor1(call: Call, x: Any, index: Any) -> Any:
-    return x[index]
-
-
-@converter(*classes(ts, "AdvancedIncSubtensor1"))
-def advanced_inc_subtensor1(call: Call, x: Any, y: Any, index: Any) -> Any:
-    return _written(call, x, y, (index,))
-
-
 def _advanced(call: Call, operands: Any) -> tuple[Any, ...]:
     spec = getattr(call.op, "idx_list", None)
     return tuple(_index(i) for i in operands) if spec is None else _filled(spec, operands)
-
-
-@converter(ts.AdvancedSubtensor)
-def advanced_subtensor(call: Call, x: Any, *indices: Any) -> Any:
-    return x[_advanced(call, indices)]
 
 
 @converter(ts.AdvancedIncSubtensor)
@@ -83,13 +58,16 @@ def make_slice(call: Call, start: Any, stop: Any, step: Any) -> Any:
     return slice(*(None if part is None else _index(part) for part in (start, stop, step)))
 
 
-@converter(MakeList)
-def make_list(call: Call, *xs: Any) -> Any:
-    return list(xs)
-
-
 @converter(Choose)
 def choose(call: Call, which: Any, choices: Any) -> Any:
     if not isinstance(choices, list):
         return NotImplemented
     return as_dtype(T.choose(which, choices, mode=call.op.mode), call.dtypes[0])
+
+
+converter(MakeList)(lambda call, *xs: list(xs))
+converter(ts.Subtensor)(lambda call, x, *indices: x[_filled(call.op.idx_list, indices)])
+converter(ts.IncSubtensor)(lambda call, x, y, *indices: _written(call, x, y, _filled(call.op.idx_list, indices)))
+converter(*classes(ts, "AdvancedSubtensor1"))(lambda call, x, index: x[index])
+converter(*classes(ts, "AdvancedIncSubtensor1"))(lambda call, x, y, index: _written(call, x, y, (index,)))
+converter(ts.AdvancedSubtensor)(lambda call, x, *indices: x[_advanced(call, indices)])

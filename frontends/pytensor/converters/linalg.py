@@ -73,16 +73,6 @@ def solve(call: Call, a: Any, b: Any) -> Any:
     return _solved(call, T.linalg.solve, a, b)
 
 
-@converter(linalg.MatrixInverse)
-def inverse(call: Call, x: Any) -> Any:
-    return T.linalg.inv(as_dtype(x, call.dtypes[0]))
-
-
-@converter(linalg.MatrixPinv)
-def pseudo_inverse(call: Call, x: Any) -> Any:
-    return T.linalg.pinv(as_dtype(x, call.dtypes[0]), hermitian=call.op.hermitian)
-
-
 @converter(linalg.Det)
 def det(call: Call, x: Any) -> Any:
     return T.linalg.det(as_dtype(x, call.dtypes[0]))
@@ -145,3 +135,5 @@ def block_diagonal(call: Call, *blocks: Any) -> Any:
     return found
 
 
+converter(linalg.MatrixInverse)(lambda call, x: T.linalg.inv(as_dtype(x, call.dtypes[0])))
+converter(linalg.MatrixPinv)(lambda call, x: T.linalg.pinv(as_dtype(x, call.dtypes[0]), hermitian=call.op.hermitian))

@@ -50,19 +50,9 @@ def cumulative(call: Call, x: Any) -> Any:
     return function(as_dtype(x, call.dtypes[0]), call.op.axis)
 
 
-@converter(extra_ops.Repeat)
-def repeat(call: Call, x: Any, counts: Any) -> Any:
-    return T.repeat(x, as_dtype(counts, "int64"), call.op.axis)
-
-
 @converter(extra_ops.Bartlett)
 def bartlett(call: Call, n: Any) -> Any:
     return NotImplemented if not isinstance(n, Constant) else T.bartlett(int(n.data))
-
-
-@converter(extra_ops.CpuContiguous)
-def contiguous(call: Call, x: Any) -> Any:
-    return x
 
 
 @converter(extra_ops.FillDiagonal)
@@ -138,3 +128,7 @@ def irfft(call: Call, x: Any, lengths: Any) -> Any:
     sizes = [as_dtype(lengths[k], "int64") for k in range(count)]
     found = T.fft.irfftn(whole, sizes, axes=tuple(range(1, whole.ndim)))
     return as_dtype(found * T.prod(T.stack(sizes)), call.dtypes[0])
+
+
+converter(extra_ops.Repeat)(lambda call, x, counts: T.repeat(x, as_dtype(counts, "int64"), call.op.axis))
+converter(extra_ops.CpuContiguous)(lambda call, x: x)

@@ -115,21 +115,6 @@ scalar(*classes(ps, "Angle"))(lambda op, dtypes, x: T.angle(x))
 scalar(*classes(pm, "Iv"))(_plain(T.special.iv))
 
 
-@scalar(ps.Abs)
-def _abs(op: Any, dtypes: list[str], x: Any) -> Any:
-    return T.abs(x)
-
-
-@scalar(ps.Cast, ps.Identity)
-def _cast(op: Any, dtypes: list[str], x: Any) -> Any:
-    return x
-
-
-@scalar(ps.Second)
-def _second(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
-    return T.fill(x, as_dtype(y, dtypes[0])) if x.ndim or y.ndim else y
-
-
 @scalar(ps.Switch)
 def _switch(op: Any, dtypes: list[str], condition: Any, x: Any, y: Any) -> Any:
     test = condition if condition.dtype == "bool" else T.ne(condition, 0)
@@ -148,11 +133,6 @@ def _round(op: Any, dtypes: list[str], x: Any) -> Any:
     return T.sign(x) * T.floor(T.abs(x) + 0.5)
 
 
-@scalar(ps.Complex)
-def _complex(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
-    return as_dtype(x, dtypes[0]) + as_dtype(y, dtypes[0]) * T.constant(1j, dtypes[0])
-
-
 @scalar(*classes(ps, "ComplexFromPolar"))
 def _polar(op: Any, dtypes: list[str], r: Any, theta: Any) -> Any:
     unit = as_dtype(T.cos(theta), dtypes[0]) + as_dtype(T.sin(theta), dtypes[0]) * T.constant(1j, dtypes[0])
@@ -166,26 +146,11 @@ def _xlogy(op: Any, dtypes: list[str], x: Any, y: Any = None) -> Any:
     return T.switch(T.eq(x, 0), T.zeros_like(x), x * T.log(y))
 
 
-@scalar(pm.PolyGamma)
-def _polygamma(op: Any, dtypes: list[str], n: Any, x: Any) -> Any:
-    return T.polygamma(n, as_dtype(x, dtypes[0]))
-
-
 @scalar(*classes(pm, "GammaL", "GammaU"))
 def _incomplete_gamma(op: Any, dtypes: list[str], k: Any, x: Any) -> Any:
     k, x = (as_dtype(v, dtypes[0]) for v in (k, x))
     part = T.special.gammainc if isinstance(op, pm.GammaL) else T.special.gammaincc
     return part(k, x) * T.gamma(k)
-
-
-@scalar(pm.TriGamma)
-def _trigamma(op: Any, dtypes: list[str], x: Any) -> Any:
-    return T.polygamma(1, as_dtype(x, dtypes[0]))
-
-
-@scalar(ps.Composite)
-def _composite(op: Any, dtypes: list[str], *xs: Any) -> Any:
-    return on_scalar_graph(op.fgraph, xs)
 
 
 def on_scalar_graph(graph: Any, xs: Any) -> Any:
@@ -237,3 +202,10 @@ def _scalar_loop(op: Any, dtypes: list[str], steps: Any, *xs: Any) -> Any:
     return (*end["x"], *((end["done"],) if op.is_while else ()))
 
 
+scalar(ps.Abs)(lambda op, dtypes, x: T.abs(x))
+scalar(ps.Cast, ps.Identity)(lambda op, dtypes, x: x)
+scalar(ps.Second)(lambda op, dtypes, x, y: T.fill(x, as_dtype(y, dtypes[0])) if x.ndim or y.ndim else y)
+scalar(ps.Complex)(lambda op, dtypes, x, y: as_dtype(x, dtypes[0]) + as_dtype(y, dtypes[0]) * T.constant(1j, dtypes[0]))
+scalar(pm.PolyGamma)(lambda op, dtypes, n, x: T.polygamma(n, as_dtype(x, dtypes[0])))
+scalar(pm.TriGamma)(lambda op, dtypes, x: T.polygamma(1, as_dtype(x, dtypes[0])))
+scalar(ps.Composite)(lambda op, dtypes, *xs: on_scalar_graph(op.fgraph, xs))

@@ -50,11 +50,6 @@ def specify_shape(call: Call, x: Any, *lengths: Any) -> Any:
     return SpecifyLengths("SpecifyShape")(x, *wanted)
 
 
-@converter(Reshape)
-def reshape(call: Call, x: Any, lengths: Any) -> Any:
-    return T.reshape(x, as_dtype(lengths, "int64"), ndim=call.op.ndim)
-
-
 @converter(JoinDims)
 def join_dims(call: Call, x: Any) -> Any:
     own, first, count = T.lengths_of(x), call.op.start_axis, call.op.n_axes
@@ -86,11 +81,6 @@ def alloc(call: Call, value: Any, *lengths: Any) -> Any:
         if n is None:
             value = with_length(value, axis, wanted[first + axis], f"operand 0 in Alloc, {FIXED}")
     return T.broadcast_to(value, wanted)
-
-
-@converter(pt.AllocEmpty)
-def alloc_empty(call: Call, *lengths: Any) -> Any:
-    return T.zeros(tuple(as_dtype(n, "int64") for n in lengths), call.dtypes[0])
 
 
 @converter(pt.ARange)
@@ -138,11 +128,6 @@ def _number(x: Any) -> int | None:
     return int(x.data) if hasattr(x, "data") else None
 
 
-@converter(pt.ExtractDiag)
-def extract_diagonal(call: Call, x: Any) -> Any:
-    return T.diagonal(x, call.op.offset, call.op.axis1, call.op.axis2)
-
-
 @converter(pt.AllocDiag)
 def alloc_diagonal(call: Call, x: Any) -> Any:
     if x.ndim == 1:
@@ -150,12 +135,8 @@ def alloc_diagonal(call: Call, x: Any) -> Any:
     return tuple(call.conversion.inner(call.op.fgraph, (x,)))
 
 
-@converter(pt.Nonzero)
-def nonzero(call: Call, x: Any) -> Any:
-    return tuple(T.nonzero(x))
-
-
-
-@converter(*classes(pt, "Default"))
-def default(call: Call, x: Any, other: Any) -> Any:
-    return other if x is None else x
+converter(Reshape)(lambda call, x, lengths: T.reshape(x, as_dtype(lengths, "int64"), ndim=call.op.ndim))
+converter(pt.AllocEmpty)(lambda call, *lengths: T.zeros(tuple(as_dtype(n, "int64") for n in lengths), call.dtypes[0]))
+converter(pt.ExtractDiag)(lambda call, x: T.diagonal(x, call.op.offset, call.op.axis1, call.op.axis2))
+converter(pt.Nonzero)(lambda call, x: tuple(T.nonzero(x)))
+converter(*classes(pt, "Default"))(lambda call, x, other: other if x is None else x)

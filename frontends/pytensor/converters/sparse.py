@@ -76,20 +76,10 @@ def sparse_diagonal(call: Call, x: Any) -> Any:
     return lowered(stored.diag(lifted(x._replace(data=data))), call.node.outputs[0].type)
 
 
-@converter(math.SpSum)
-def sparse_sum(call: Call, x: Any) -> Any:
-    return lowered(stored.sp_sum(lifted(x), call.op.axis), call.node.outputs[0].type)
-
-
 @converter(basic.SparseFromDense)
 def sparse_from_dense(call: Call, x: Any) -> Any:
     function = {"csr": stored.csr_from_dense, "csc": stored.csc_from_dense}[call.op.format]
     return lowered(function(lifted(x)), call.node.outputs[0].type)
-
-
-@converter(basic.Cast)
-def sparse_cast(call: Call, x: Any) -> Any:
-    return x._replace(data=as_dtype(x.data, call.dtypes[0]))
 
 
 @converter(basic.CSM)
@@ -115,3 +105,7 @@ def gradient_of_elements(call: Call, indices: Any, indptr: Any, dense: Any, grad
     by_rows = isinstance(call.op, math.StructuredDotGradCSR)
     rows, columns = (major, indices) if by_rows else (indices, major)
     return as_dtype(T.sum(gradient[rows] * dense[columns], axis=-1), call.dtypes[0])
+
+
+converter(math.SpSum)(lambda call, x: lowered(stored.sp_sum(lifted(x), call.op.axis), call.node.outputs[0].type))
+converter(basic.Cast)(lambda call, x: x._replace(data=as_dtype(x.data, call.dtypes[0])))

@@ -52,11 +52,6 @@ def zeros(call: Call, *args: Any, **kwargs: Any) -> Any:
     return filled(shape, int("ones" in str(call.node.target)), call.dtype)
 
 
-@converter("aten.scalar_tensor")
-def scalar_tensor(call: Call, value: Any, **kwargs: Any) -> Any:
-    return as_dtype(value, call.dtype)
-
-
 @converter("aten.arange", "prims.iota")
 def arange(call: Call, *args: Any, **kwargs: Any) -> Any:
     dtype = call.dtype
@@ -74,11 +69,6 @@ def arange(call: Call, *args: Any, **kwargs: Any) -> Any:
     return as_dtype(as_dtype(T.arange(length), wide) * as_dtype(step, wide) + as_dtype(start, wide), dtype)
 
 
-@converter("aten.eye")
-def eye(call: Call, n: Any, m: Any = None, **kwargs: Any) -> Any:
-    return T.eye(known(n), known(n if m is None else m), dtype=call.dtype)
-
-
-@converter("aten._local_scalar_dense", "aten.item")
-def item(call: Call, x: Any) -> Any:
-    return T.reshape(x, ())
+converter("aten.scalar_tensor")(lambda call, value, **kwargs: as_dtype(value, call.dtype))
+converter("aten.eye")(lambda call, n, m=None, **kwargs: T.eye(known(n), known(n if m is None else m), dtype=call.dtype))
+converter("aten._local_scalar_dense", "aten.item")(lambda call, x: T.reshape(x, ()))

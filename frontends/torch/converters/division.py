@@ -68,16 +68,6 @@ def _towards_zero(a: Any, b: Any) -> Any:
     return T.where(T.logical_and(inexact, T.lt(quotient, number(0, a))), quotient + number(1, a), quotient)
 
 
-@converter("aten.floor_divide")
-def floor_divide(call: Call, a: Any, b: Any) -> Any:
-    return div(call, a, b, "floor")
-
-
-@elementwise("remainder")
-def remainder(a: Any, b: Any) -> Any:
-    return T.mod(a, _no_zero(a, b) if a.type.kind in "iub" else b)
-
-
-@elementwise("fmod")
-def fmod(a: Any, b: Any) -> Any:
-    return T.fmod(a, _no_zero(a, b) if a.type.kind in "iub" else b)
+converter("aten.floor_divide")(lambda call, a, b: div(call, a, b, "floor"))
+elementwise("remainder")(lambda a, b: T.mod(a, _no_zero(a, b) if a.type.kind in "iub" else b))
+elementwise("fmod")(lambda a, b: T.fmod(a, _no_zero(a, b) if a.type.kind in "iub" else b))

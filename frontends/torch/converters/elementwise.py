@@ -163,16 +163,6 @@ for _name in ("Tensor", "Scalar"):
     CONVERTERS[f"aten.mul.{_name}"] = pointwise("DEFAULT", mul, wide_scalars=True)
 
 
-@elementwise("reciprocal", kind="INT_TO_FLOAT")
-def reciprocal(x: Any) -> Any:
-    return T.true_div(number(1, x), x)
-
-
-@elementwise("rsqrt", kind="INT_TO_FLOAT")
-def rsqrt(x: Any) -> Any:
-    return T.true_div(number(1, x), T.sqrt(x))
-
-
 @converter("aten.pow")
 def power(call: Call, a: Any, b: Any) -> Any:
     """Integers with a negative exponent: 1 and -1 have inverses, other numbers give 0."""
@@ -187,11 +177,6 @@ def power(call: Call, a: Any, b: Any) -> Any:
     odd = T.eq(T.bitwise_and(b, one), one)
     inverse = T.where(T.eq(a, one), one, T.where(T.eq(a, -one), T.where(odd, -one, one), zero))
     return as_dtype(T.where(T.lt(b, zero), inverse, raised), call.dtype)
-
-
-@converter("aten.abs")
-def absolute(call: Call, x: Any) -> Any:
-    return x if x.type.kind in "ub" else as_dtype(T.abs(x), call.dtype)
 
 
 @converter("aten.sgn", "aten.sign")
@@ -214,11 +199,6 @@ def round_(call: Call, x: Any, decimals: int = 0) -> Any:
         return T.round(x)
     ten = number(float(10.0 ** abs(decimals)), x)
     return T.round(x * ten) / ten if decimals > 0 else T.round(x / ten) * ten
-
-
-@elementwise("frac")
-def frac(x: Any) -> Any:
-    return x - T.trunc(x)
 
 
 @elementwise("bitwise_left_shift", "__lshift__")
@@ -290,11 +270,6 @@ def fma(call: Call, a: Any, b: Any, c: Any) -> Any:
     return as_dtype(a, dtype) * as_dtype(b, dtype) + as_dtype(c, dtype)
 
 
-@converter("aten.polygamma")
-def polygamma(call: Call, n: int, x: Any) -> Any:
-    return T.polygamma(n, as_dtype(x, call.dtype))
-
-
 @converter("aten.logit", "aten.special_logit")
 def logit(call: Call, x: Any, eps: float | None = None) -> Any:
     """The lower bound comes first where an `eps` beyond a half lets the bounds cross."""
@@ -324,6 +299,13 @@ def nan_to_num(call: Call, x: Any, nan: Any = None, posinf: Any = None, neginf: 
     return T.where(T.eq(x, number(math.inf, x)), high, T.where(T.eq(x, number(-math.inf, x)), low, x))
 
 
+elementwise("reciprocal", kind="INT_TO_FLOAT")(lambda x: T.true_div(number(1, x), x))
+elementwise("rsqrt", kind="INT_TO_FLOAT")(lambda x: T.true_div(number(1, x), T.sqrt(x)))
+converter("aten.abs")(lambda call, x: x if x.type.kind in "ub" else as_dtype(T.abs(x), call.dtype))
+elementwise("frac")(lambda x: x - T.trunc(x))
+converter("aten.polygamma")(lambda call, n, x: T.polygamma(n, as_dtype(x, call.dtype)))
+
+
 # --- complex numbers
 
 
@@ -344,38 +326,16 @@ def conjugate(call: Call, x: Any) -> Any:
     return T.conj(x) if x.type.kind == "c" else x
 
 
-@converter("aten._neg_view")
-def negative(call: Call, x: Any) -> Any:
-    return T.neg(x)
-
-
-@converter("aten.resolve_conj", "aten.resolve_neg")
-def resolved(call: Call, x: Any) -> Any:
-    return x
-
-
-@converter("aten.complex")
-def complex_(call: Call, real: Any, imaginary: Any) -> Any:
-    return _complex(real, imaginary, call.dtype)
-
-
 def _complex(real: Any, imaginary: Any, dtype: str) -> Any:
     return as_dtype(real, dtype) + as_dtype(imaginary, dtype) * as_dtype(1j, dtype)
 
 
-@converter("aten.polar")
-def polar(call: Call, size: Any, angle: Any) -> Any:
-    return _complex(size * T.cos(angle), size * T.sin(angle), call.dtype)
-
-
-@converter("aten.view_as_real")
-def view_as_real(call: Call, x: Any) -> Any:
-    return T.stack([T.real(x), T.imag(x)], axis=-1)
-
-
-@converter("aten.view_as_complex")
-def view_as_complex(call: Call, x: Any) -> Any:
-    return _complex(x[..., 0], x[..., 1], call.dtype)
+converter("aten._neg_view")(lambda call, x: T.neg(x))
+converter("aten.resolve_conj", "aten.resolve_neg")(lambda call, x: x)
+converter("aten.complex")(lambda call, real, imaginary: _complex(real, imaginary, call.dtype))
+converter("aten.polar")(lambda call, size, angle: _complex(size * T.cos(angle), size * T.sin(angle), call.dtype))
+converter("aten.view_as_real")(lambda call, x: T.stack([T.real(x), T.imag(x)], axis=-1))
+converter("aten.view_as_complex")(lambda call, x: _complex(x[..., 0], x[..., 1], call.dtype))
 
 
 # --- dtypes
@@ -401,11 +361,6 @@ def copied(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Any:
 
 
 # --- activations
-
-
-@converter("aten.relu")
-def relu(call: Call, x: Any) -> Any:
-    return T.maximum(x, number(0, x))
 
 
 def _wide(call: Call, x: Any) -> Any:
@@ -435,40 +390,15 @@ def gelu(x: Any, approximate: str = "none") -> Any:
     return number(0.5, x) * x * (number(1, x) + T.erf(x * number(math.sqrt(0.5), x)))
 
 
-@activation("silu")
-def silu(x: Any) -> Any:
-    return x * sigmoid(x)
-
-
-@activation("mish")
-def mish(x: Any) -> Any:
-    return x * T.tanh(T.softplus(x))
-
-
 @activation("elu")
 def elu(x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     below = T.expm1(x * number(input_scale, x)) * number(alpha, x)
     return T.where(T.gt(x, number(0, x)), x, below) * number(scale, x)
 
 
-@activation("leaky_relu")
-def leaky_relu(x: Any, slope: float = 0.01) -> Any:
-    return T.where(T.gt(x, number(0, x)), x, x * number(slope, x))
-
-
 @converter("aten.hardtanh", "aten.relu6")
 def hardtanh(call: Call, x: Any, low: float = -1, high: float = 1) -> Any:
     return T.minimum(T.maximum(x, number(low, x)), number(high, x))
-
-
-@activation("hardsigmoid")
-def hardsigmoid(x: Any) -> Any:
-    return T.minimum(T.maximum(x + number(3, x), number(0, x)), number(6, x)) / number(6, x)
-
-
-@activation("hardswish")
-def hardswish(x: Any) -> Any:
-    return x * T.minimum(T.maximum(x + number(3, x), number(0, x)), number(6, x)) / number(6, x)
 
 
 @activation("softplus")
@@ -477,7 +407,6 @@ def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     return T.where(T.gt(scaled, number(threshold, x)), x, T.softplus(scaled) / number(beta, x))
 
 
-@activation("log_sigmoid_forward")
 def log_sigmoid(x: Any) -> Any:
     return -T.softplus(-x)
 
@@ -503,11 +432,6 @@ def threshold(call: Call, x: Any, threshold: Any, value: Any) -> Any:
     return T.where(T.le(x, number(threshold, x)), number(value, x), x)
 
 
-@converter("aten.tanh_backward")
-def tanh_backward(call: Call, g: Any, y: Any) -> Any:
-    return g * (number(1, y) - y * (T.conj(y) if y.type.kind == "c" else y))
-
-
 @converter("aten.sigmoid_backward")
 def sigmoid_backward(call: Call, g: Any, y: Any) -> Any:
     return g * (number(1, y) - y) * y if y.type.kind != "c" else NotImplemented
@@ -526,3 +450,12 @@ def default_float() -> str:
 def every(values: Sequence[Any], dtype: str) -> list[Any]:
     """Return values in one dtype."""
     return [as_dtype(v, dtype) for v in values]
+
+
+converter("aten.relu")(lambda call, x: T.maximum(x, number(0, x)))
+activation("silu")(lambda x: x * sigmoid(x))
+activation("mish")(lambda x: x * T.tanh(T.softplus(x)))
+activation("leaky_relu")(lambda x, slope=0.01: T.where(T.gt(x, number(0, x)), x, x * number(slope, x)))
+activation("hardsigmoid")(lambda x: T.minimum(T.maximum(x + number(3, x), number(0, x)), number(6, x)) / number(6, x))
+activation("hardswish")(lambda x: x * T.minimum(T.maximum(x + number(3, x), number(0, x)), number(6, x)) / number(6, x))
+converter("aten.tanh_backward")(lambda call, g, y: g * (number(1, y) - y * (T.conj(y) if y.type.kind == "c" else y)))

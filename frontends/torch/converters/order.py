@@ -73,16 +73,6 @@ def nanmedian(call: Call, x: Any, dim: int | None = None, keepdim: bool = False)
     return found[0] if whole else tuple(found)
 
 
-@converter("aten.cummax")
-def cummax(call: Call, x: Any, dim: int) -> Any:
-    return _running(T.maximum, x, dim)
-
-
-@converter("aten.cummin")
-def cummin(call: Call, x: Any, dim: int) -> Any:
-    return _running(T.minimum, x, dim)
-
-
 def _running(extremum: Any, x: Any, dim: int) -> Any:
     """Return the running extremum, and the last place where it was met; from the first NaN on the place of the last."""
     if x.ndim == 0:
@@ -171,6 +161,10 @@ def _least_of_bins(low: Any, high: Any, bins: int) -> np.ndarray:
         inside = np.trunc((x - low) * low.dtype.type(bins) / (high - low)) >= np.arange(1, bins)
         first, last = np.where(inside, first, middle + 1), np.where(inside, middle, last)
     return ranked(last).view(low.dtype)
+
+
+converter("aten.cummax")(lambda call, x, dim: _running(T.maximum, x, dim))
+converter("aten.cummin")(lambda call, x, dim: _running(T.minimum, x, dim))
 
 
 # --- distinct elements

@@ -31,29 +31,9 @@ def view(call: Call, x: Any, shape: Any, *strides: Any) -> Any:
     return x if x.ndim == 0 and not target else T.reshape(x, target)
 
 
-@converter("aten.view.dtype")
-def view_dtype(call: Call, x: Any, dtype: Any) -> Any:
-    return x if call.meta(0).dtype == call.value.dtype else NotImplemented
-
-
-@converter("aten.permute", "aten.permute_copy")
-def permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
-    return T.dimshuffle(x, *(d % x.ndim for d in dims))
-
-
-@converter("aten.t", "aten.numpy_T")
-def transposed(call: Call, x: Any) -> Any:
-    return T.dimshuffle(x, *reversed(range(x.ndim)))
-
-
 @converter("aten.transpose.int", "aten.swapaxes", "aten.transpose_copy.int")
 def transpose(call: Call, x: Any, a: int, b: int) -> Any:
     return x if x.ndim == 0 else T.swapaxes(x, a % x.ndim, b % x.ndim)
-
-
-@converter("aten.unsqueeze", "aten.unsqueeze_copy")
-def unsqueeze(call: Call, x: Any, dim: int) -> Any:
-    return T.expand_dims(x, dim % (x.ndim + 1))
 
 
 @converter("aten.squeeze", "aten.squeeze_copy")
@@ -319,3 +299,9 @@ def meshgrid(call: Call, parts: Sequence[Any], *, indexing: str = "ij") -> Any:
 def joint(values: Sequence[Any], metas: Sequence[Any]) -> list[Any]:
     """Return values in their common dtype."""
     return promoted("DEFAULT", values, metas)[0]
+
+
+converter("aten.view.dtype")(lambda call, x, dtype: x if call.meta(0).dtype == call.value.dtype else NotImplemented)
+converter("aten.permute", "aten.permute_copy")(lambda call, x, dims: T.dimshuffle(x, *(d % x.ndim for d in dims)))
+converter("aten.t", "aten.numpy_T")(lambda call, x: T.dimshuffle(x, *reversed(range(x.ndim))))
+converter("aten.unsqueeze", "aten.unsqueeze_copy")(lambda call, x, dim: T.expand_dims(x, dim % (x.ndim + 1)))
