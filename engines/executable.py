@@ -20,6 +20,7 @@ from ..cbackend.calls.update_locks import with_update_locks
 from ..cbackend.driver.page import CFile
 from ..graph import FunctionGraph, Variable
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from .engine import Engine, EngineError, Request
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class CheckedExecutable:
         with np.errstate(all="ignore"):  # as in C
             found, outputs = self.run(*arrays), self.graph.outputs
         if not isinstance(found, (list, tuple)) or len(found) != len(outputs):
-            got = f"{len(found)} results" if isinstance(found, (list, tuple)) else f"a {type(found).__name__}"
+            got = counted(len(found), "result") if isinstance(found, (list, tuple)) else f"a {type(found).__name__}"
             raise self._error(f"returns {got}; expected a list of {len(outputs)}")
         shapes = [array.shape for array in arrays]
         return [self._result(k, value, output, shapes) for k, (value, output) in enumerate(zip(found, outputs))]

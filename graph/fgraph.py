@@ -69,7 +69,7 @@ class FunctionGraph:
     def _check_updates(self) -> None:
         for n, (i, o) in enumerate(self.updates):
             if not (0 <= i < len(self.inputs) and 0 <= o < len(self.outputs)):
-                counts = f"{len(self.inputs)} inputs and {len(self.outputs)} outputs"
+                counts = f"{counted(len(self.inputs), 'input')} and {counted(len(self.outputs), 'output')}"
                 raise ValueError(f"update ({i}, {o}) names none of {counts}")
             if n and self.updates[n - 1][0] == i:
                 raise ValueError(f"input {i} ({self.inputs[i].name or self.inputs[i].type}) is updated twice")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..record import lazy
+from ..record.spelling import counted
 from .op import Op
 from .types import DTYPES, TensorType
 from .walk import leaves, toposort
@@ -328,7 +329,7 @@ class _Reader:
         outputs = self.resolve(op)(*operands)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         if len(outputs) != len(results):
-            raise ParseError(f"{op.name} has {len(outputs)} outputs, {len(results)} are named")
+            raise ParseError(f"{op.name} has {counted(len(outputs), 'output')}, {len(results)} are named")
         for (result, kind), output in zip(results, outputs, strict=True):
             if output.type != kind:
                 raise ParseError(f"{result} is said to be {kind}; {op.name} gives {output.type}")

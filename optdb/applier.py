@@ -25,6 +25,7 @@ from ..profiling import Failure, RuleProfile
 from ..record import lazy
 from ..record.clock import ProcessorClock, processor_clock
 from ..record.frames import warn
+from ..record.spelling import counted
 from .conform import Conform, conformed
 from .index import Places, RuleIndex, rule_index
 from .patterns import Users
@@ -119,7 +120,7 @@ def endless(tallies: Sequence[Tally], failures: Failures) -> Rule | None:
     most = max(tallies, key=lambda tally: tally.created, default=None)
     if most is None or most.rule is None or 2 * most.created < sum(tally.created for tally in tallies):
         return None
-    made = f"it made {most.created} new nodes in {most.fired} steps, from {most.first!r} on"
+    made = f"it made {most.created} new nodes in {counted(most.fired, 'step')}, from {most.first!r} on"
     text = f"{most.rule} does not terminate: {made}; it is left out"
     failures.record(most.name, repr(most.first), Divergence(text, (most.name,)))
     return most.rule
@@ -256,7 +257,9 @@ class Applier:
     def _fitted(self, rule: Rule, node: Apply, users: Users, proposal: Proposal) -> Outputs | None:
         """Conform the proposal to dtypes and shapes; None if it changes nothing or only loses known lengths."""
         if len(proposal.outputs) != len(node.outputs):
-            raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
+            raise ValueError(
+                f"the rule gives {counted(len(proposal.outputs), 'value')} for {counted(len(node.outputs), 'output')}"
+            )
         how = self.conform
         if how is not None and isinstance(rule, PatternRule) and not rule.lossy:
             dtype = node.outputs[0].type.dtype

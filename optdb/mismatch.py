@@ -12,6 +12,7 @@ from itertools import permutations
 
 from ..graph import Apply, Constant, Variable
 from ..record import record
+from ..record.spelling import counted
 from .patterns import Applied, Number, OpLike, Pattern, Users, Wild, same_value
 
 MOST_OPERANDS = 5
@@ -88,7 +89,7 @@ def _node_reason(pattern: Applied, node: Apply | None) -> str:
     if not pattern.fits(node.op):
         return f"the value is computed by {node.op}"
     if len(node.inputs) != len(pattern.operands):
-        return f"it has {len(node.inputs)} operands, not {len(pattern.operands)}"
+        return f"it has {counted(len(node.inputs), 'operand')}, not {len(pattern.operands)}"
     return "" if len(node.outputs) == 1 else f"it has {len(node.outputs)} outputs; a pattern matches nodes with one"
 
 

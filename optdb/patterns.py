@@ -27,6 +27,7 @@ from ..graph import Apply, Constant, ConstantHead, Head, Op, Variable
 from ..graph.fgraph import Use
 from ..record import record
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from .operators import WithOperators
 
 Users = Callable[[Variable], Sequence[Use]]
@@ -202,7 +203,9 @@ class Applied(Pattern):
     def __post_init__(self) -> None:
         arity = getattr(self.op, "arity", None)
         if arity is not None and arity != len(self.operands):
-            raise ValueError(f"{self.op} takes {arity} operands; the pattern {self} gives {len(self.operands)}")
+            raise ValueError(
+                f"{self.op} takes {counted(arity, 'operand')}; the pattern {self} gives {len(self.operands)}"
+            )
         # Backtracking is short if what fits few operands chooses first.
         object.__setattr__(self, "_by_rarity", tuple(sorted(self.operands, key=lambda o: isinstance(o, Wild))))
         holes = [o.name for o in self.operands if isinstance(o, Wild)]

@@ -18,6 +18,7 @@ from typing import Any, Union
 
 from ..graph import Apply, ConstantHead, Head, Op, Origin, Variable, inheriting, union
 from ..record import record
+from ..record.spelling import counted
 from .contract import Contract, exact, relaxes
 from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 from .query import can_be_asked_for
@@ -370,7 +371,7 @@ def _as_outputs(result: Any, node: Apply) -> tuple[Any, ...] | None:
         return tuple(result.get(o) for o in node.outputs)
     outputs = tuple(result) if isinstance(result, (list, tuple)) else (result,)
     if len(outputs) != len(node.outputs):
-        raise ValueError(f"the rule gives {len(outputs)} values for {len(node.outputs)} outputs")
+        raise ValueError(f"the rule gives {counted(len(outputs), 'value')} for {counted(len(node.outputs), 'output')}")
     return outputs
 
 

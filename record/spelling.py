@@ -27,7 +27,8 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 _PLURALS = {
-    "entry": "entries", "pass": "passes", "library": "libraries", "body": "bodies", "leaf": "leaves", "axis": "axes",
+    "entry": "entries", "library": "libraries", "body": "bodies", "leaf": "leaves", "axis": "axes", "index": "indices",
+    "pass": "passes", "class": "classes", "batch": "batches", "branch": "branches",
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from ..ops.elementwise.records import scalar_constant
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import as_promised, conflict
 from ..record import lazy
+from ..record.spelling import counted
 from ..tree import flat, in_form, is_tree, moving, places, unflat
 from .differentiated import derived
 from .stable import stable_forms
@@ -440,7 +441,7 @@ def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) ->
     if isinstance(like, (list, tuple)) and not any(map(is_tree, like)):
         several = list(given)
         if len(several) != len(variables):
-            raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")
+            raise ValueError(f"{what}: expected {counted(len(variables), 'value')}, got {len(several)}")
     else:
         try:
             several = in_form(given, flat(like, []), what)

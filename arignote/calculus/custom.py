@@ -23,6 +23,7 @@ from ..ops.core.tracing import comparing
 from ..ops.shapes.specify import conflict
 from ..record import record
 from ..record.quoting import one_line
+from ..record.spelling import counted
 from ..tree import Form, flat, in_form, symbolic_flat, unflat
 from .stable import stable_forms
 
@@ -126,7 +127,9 @@ class Custom:
         if given.kwargs:
             raise TypeError(f"{self.what}: {', '.join(given.kwargs)} can only be given by name; expected positions")
         if any(k >= len(given.args) for k in self.nondiff_argnums):
-            raise ValueError(f"{self.what}: nondiff_argnums is {self.nondiff_argnums} of {len(given.args)} arguments")
+            raise ValueError(
+                f"{self.what}: nondiff_argnums is {self.nondiff_argnums} of {counted(len(given.args), 'argument')}"
+            )
         return list(given.args)
 
     def _refuse_captured(self, taken: Sequence[Variable]) -> None:
@@ -377,7 +380,9 @@ class custom_jvp(Custom):  # noqa: N801  (JAX's name)
 
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if len(jvps) != len(primals):
-                raise TypeError(f"{self.what}: defjvps has {len(jvps)} rules for {len(primals)} arguments")
+                raise TypeError(
+                    f"{self.what}: defjvps has {counted(len(jvps), 'rule')} for {counted(len(primals), 'argument')}"
+                )
             result = self(*primals)
             parts = [f(t, result, *primals) for f, t in zip(jvps, tangents, strict=True) if f is not None]
             total = parts[0] if parts else T.zeros_like(result)

@@ -13,6 +13,7 @@ from ..ops.core.tensor import TensorVariable
 from ..ops.shapes.specify import conflict
 from ..record import record
 from ..record.quoting import one_line
+from ..record.spelling import counted
 from .custom import tensor_of
 
 
@@ -62,7 +63,7 @@ class OpFromGraph:
 
     def __call__(self, *values: Any) -> Any:
         if len(values) != len(self.inputs):
-            raise TypeError(f"{self.name}: it takes {len(self.inputs)} inputs, got {len(values)}")
+            raise TypeError(f"{self.name}: it takes {counted(len(self.inputs), 'input')}, got {len(values)}")
         given = []
         for k, (value, v) in enumerate(zip(values, self.inputs, strict=True)):
             found = tensor_of(value, f"{self.name}: input {k}")
@@ -74,7 +75,7 @@ class OpFromGraph:
         return results[0] if len(results) == 1 else list(results)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+        return f"<{self.name}: {counted(len(self.inputs), 'input')}, {counted(len(self.outputs), 'output')}>"
 
 
 @record

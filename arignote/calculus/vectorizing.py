@@ -20,6 +20,7 @@ from ..ops.core.tracing import comparing
 from ..ops.random.draws import DrawState, state_after, states_of_examples
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import anchored, as_promised
+from ..record.spelling import counted
 from ..tree import Form, is_tree, parts_of, place, places, symbolic_flat, unflat
 from .stable import stable_forms
 
@@ -52,7 +53,9 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
             raise TypeError("vmap: the function is called without arguments; expected one at least, with an axis")
         axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(arguments)
         if len(axes) != len(arguments):
-            raise ValueError(f"vmap: in_axes gives {len(axes)} axes for {len(arguments)} arguments")
+            raise ValueError(
+                f"vmap: in_axes gives {counted(len(axes), 'axis')} for {counted(len(arguments), 'argument')}"
+            )
         axes += [0] * len(keywords)
         names = [*(f"argument {k}" for k in range(len(arguments))), *keywords]
         one: list[Any] = []
@@ -172,7 +175,7 @@ def _in_front(variable: Variable, axis: int, what: str) -> Any:
 
 def _moved_to(result: Variable, axis: int) -> Any:
     if not -result.ndim <= axis < result.ndim:
-        raise ValueError(f"vmap: out_axes is {axis}, and a result has {result.ndim} axes")
+        raise ValueError(f"vmap: out_axes is {axis}, and a result has {counted(result.ndim, 'axis')}")
     return result if axis % result.ndim == 0 else T.moveaxis(result, 0, axis)
 
 
@@ -182,7 +185,7 @@ def _require_many(variable: Variable, value: Variable, what: str) -> None:
     if not fits or any(None not in (n, m) and n != m for n, m in zip(shape, variable.type.shape, strict=True)):
         raise TypeError(
             f"{what}: {describe(value)} does not fit {describe(variable)}: "
-            f"expected {variable.dtype} of {variable.ndim + 1} axes"
+            f"expected {variable.dtype} of {counted(variable.ndim + 1, 'axis')}"
         )
 
 

@@ -33,6 +33,7 @@ from ..ops.core.checks import is_dask, shown
 from ..ops.core.tensor import TensorVariable
 from ..record import record
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from ..scaleout import Split, Unsplittable, staged
 from ..scaleout.facts import Facts, Question
 from .plans import Plan, planned
@@ -135,7 +136,7 @@ class OnDask:
         source = self.source
         given = list(source._plain.values(args, kwargs))
         if len(given) != len(source.inputs):
-            raise TypeError(f"on_dask: {source.name} takes {len(source.inputs)} arguments, got {len(given)}")
+            raise TypeError(f"on_dask: {source.name} takes {counted(len(source.inputs), 'argument')}, got {len(given)}")
         arguments = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]
         updates, read = source.unoptimized_graph.updates, self._held()
         results = (self._updated if updates else self._results)(arguments, read)

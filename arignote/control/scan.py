@@ -20,7 +20,7 @@ from ..ops.core.checks import describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import as_length, known_length, lengths_of
-from ..record.spelling import nearest
+from ..record.spelling import counted, nearest
 from ..tree import Form, flat, in_form, is_sequence, places, symbolic_flat, unflat
 from .bodies import as_condition, moved_inside, require_arguments, require_one_argument, returned
 from .scanned import Scanned, Updates, require_unpacked
@@ -252,7 +252,9 @@ class _Info(NamedTuple):
 def _flat_outputs(made: Sequence[Any], states: Sequence[_State]) -> tuple[list[Form], list[Any]]:
     """Return the forms of the outputs of fn, and their leaves.  Raises TypeError for another form than a state's."""
     if states and len(states) != len(made):
-        raise ValueError(f"scan: outputs_info has {len(states)} entries, and fn returns {len(made)} outputs")
+        raise ValueError(
+            f"scan: outputs_info has {counted(len(states), 'entry')}, and fn returns {counted(len(made), 'output')}"
+        )
     found: list[Any] = []
     forms: list[Form] = []
     for k, output in enumerate(made):
@@ -296,7 +298,9 @@ def _info(what: str, called: str, given: Any) -> _Info | None:
     if taps == [-1]:
         firsts = [first]
     elif not first.ndim or (first.type.shape[0] or depth) < depth:
-        raise ValueError(f"{what}: taps {taps} take {depth} values before the first step, got {describe(first)}")
+        raise ValueError(
+            f"{what}: taps {taps} take {counted(depth, 'value')} before the first step, got {describe(first)}"
+        )
     else:
         firsts = [first[depth - 1 - j] for j in range(depth)]
     name = first.name or called

@@ -22,6 +22,7 @@ from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
 from ..ops.core.interpret import evaluate_node, interpret, unwatched
 from ..record import record
+from ..record.spelling import counted
 from .assumptions import for_lengths_of
 
 if TYPE_CHECKING:
@@ -250,7 +251,8 @@ def reported(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
     """The number of wrong elements, and the first of them with its values."""
     at = np.unravel_index(int(np.argmax(wrong)), got.shape)
     place = f"[{', '.join(map(str, at))}]" if got.ndim else ""
-    return f"{int(np.sum(wrong))} of {got.size} elements, {got[at]} instead of {expected[at]} at {place or 'its value'}"
+    elements = counted(got.size, "element")
+    return f"{int(np.sum(wrong))} of {elements}, {got[at]} instead of {expected[at]} at {place or 'its value'}"
 
 
 def _backend_difference(f: Function, arrays: Sequence[np.ndarray], states: _States) -> str:

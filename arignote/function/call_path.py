@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..record.spelling import counted
 from .signature import Signature
 
 
@@ -54,7 +55,9 @@ class CallPath:
             values[position] = value
         missing = [names[i] or f"input {i}" for i in range(len(names)) if i not in values]
         if missing or len(args) > len(names):
-            raise TypeError(f"{self.name}: takes {len(names)} arguments; missing: {', '.join(missing) or 'none'}")
+            raise TypeError(
+                f"{self.name}: takes {counted(len(names), 'argument')}; missing: {', '.join(missing) or 'none'}"
+            )
         return [values[i] for i in range(len(names))]
 
     def native(self) -> Callable[..., Any]:

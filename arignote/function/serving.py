@@ -30,6 +30,7 @@ from ..ops.core.checks import shown
 from ..ops.core.tensor import TensorVariable
 from ..record.ending import interpreter_ends
 from ..record.forks import ProcessLock
+from ..record.spelling import counted
 from .compiled import Function
 from .function import function
 
@@ -370,7 +371,7 @@ class Batched:
     def __repr__(self) -> str:
         queue = self._queue
         return (
-            f"<batched {self.source.name}: {queue.calls} calls in {queue.batches} batches, the largest of "
+            f"<batched {self.source.name}: {counted(queue.calls, 'call')} in {queue.batches} batches, the largest of "
             f"{queue.largest}; at most {queue.max_batch}, {1e3 * queue.max_delay:g} ms>"
         )
 

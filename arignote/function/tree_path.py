@@ -32,6 +32,7 @@ import numpy as np
 from ..cbackend.calls.caller import parameters
 from ..cbackend.calls.checks import ChunkedArgument
 from ..record.containers import registered
+from ..record.spelling import counted
 from ..tree import NONE, Form, in_form, is_named, places, unflat
 from .call_path import CallPath
 from .signature import Signature
@@ -63,7 +64,7 @@ class TreePath(CallPath):
         given = self.matched(tuple(args), kwargs, self.signature.argument_names) if kwargs else args
         if len(given) != len(forms):
             names = ", ".join(self.signature.argument_words)
-            raise TypeError(f"{self.name}: takes {len(forms)} arguments ({names}), got {len(given)}")
+            raise TypeError(f"{self.name}: takes {counted(len(forms), 'argument')} ({names}), got {len(given)}")
         found: list[Any] = []
         for value, form, word in zip(given, forms, self.signature.argument_words, strict=True):
             found += in_form(value, form, f"{self.name}: {word}", anything=True)

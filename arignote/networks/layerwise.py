@@ -19,6 +19,7 @@ from ..ops.core.checks import shown
 from ..ops.elementwise.records import add
 from ..optdb.rules.blocks.parts import amid, without_zeros
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from . import calibration
 
 
@@ -205,5 +206,7 @@ def as_calls(who: str, samples: Any, variables: Sequence[Variable]) -> list[tupl
     for number, call in enumerate(calls):
         if len(call) != len(variables):
             names = ", ".join(v.name or "_" for v in variables)
-            raise TypeError(f"{who}: sample {number} has {len(call)} arguments, expected {len(variables)}: {names}")
+            raise TypeError(
+                f"{who}: sample {number} has {counted(len(call), 'argument')}, expected {len(variables)}: {names}"
+            )
     return calls

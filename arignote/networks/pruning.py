@@ -22,6 +22,7 @@ from .. import ops as T
 from ..graph import Variable
 from ..ops.core.checks import describe, shown
 from ..ops.core.shared import SharedVariable, shared
+from ..record.spelling import counted
 
 Schedule = Union[tuple[int, int], Callable[[int], float], None]
 
@@ -227,7 +228,9 @@ def _require_fitting(group: Group, structure: Any) -> None:
     if group.vectors and structure != "channel":
         raise TypeError(f'prune: {describe(weights)} comes with vectors, which only structure="channel" takes')
     if structure != "element" and value.ndim < 2:
-        raise ValueError(f"prune: {describe(weights)} has {value.ndim} axes; {structure!r} needs a matrix or kernels")
+        raise ValueError(
+            f"prune: {describe(weights)} has {counted(value.ndim, 'axis')}; {structure!r} needs a matrix or kernels"
+        )
     for vector in group.vectors:
         if vector.get_value(borrow=True).shape != (value.shape[_channel_axis(value)],):
             raise ValueError(

@@ -13,6 +13,7 @@ from ..graph import Variable
 from ..ops.core.checks import describe, shown
 from ..ops.core.operands import with_dtype
 from ..ops.core.shared import SharedVariable, shared
+from ..record.spelling import counted
 
 Updates = list[tuple[SharedVariable, Any]]
 Parameters = Sequence[SharedVariable]
@@ -42,7 +43,7 @@ def _checked(
             raise TypeError(f"{rule}: {name} is {_shown_value(given)}, expected a list; {fix}")
     parameters, gradients, names = _leaves(rule, parameters, gradients)
     if len(parameters) != len(gradients):
-        raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
+        raise ValueError(f"{rule}: {counted(len(parameters), 'parameter')}, {len(gradients)} gradients; {fix}")
     for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
         _require_parameter(rule, names[n], p)
         if p in parameters[:n]:

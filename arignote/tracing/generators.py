@@ -27,6 +27,7 @@ from ..ops.random.generator_draws import GeneratorDraw
 from ..ops.random.generator_states import draws_in_c, state_of
 from ..ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
 from ..ops.shapes.stored import copied, now, whole
+from ..record.spelling import counted
 from .arguments import AnyView
 from .saved import line
 
@@ -295,7 +296,7 @@ def _sized(size: Any, parameters: Sequence[Any]) -> tuple[tuple[Any, ...], list[
 def _bound(name: str, words: Sequence[str], args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
     unknown = [k for k in keywords if k not in words]
     if len(args) > len(words) or unknown:
-        what = f"argument {unknown[0]!r}" if unknown else f"{len(args)} arguments"
+        what = f"argument {unknown[0]!r}" if unknown else counted(len(args), "argument")
         raise TypeError(f"rng.{name}: got {what}; expected {', '.join(words)}{line()}")
     return {**dict(zip(words, args, strict=False)), **keywords}
 

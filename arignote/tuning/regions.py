@@ -29,6 +29,7 @@ from ..options import process_options
 from ..profiling import StepProfile
 from ..profiling.copies import Copies
 from ..profiling.run import COLUMNS
+from ..record.spelling import counted
 
 MEMORY = 5
 """Counters of memory behind those of nodes."""
@@ -138,7 +139,7 @@ class RegionRun:
     def _checked(self, found: Sequence[Any]) -> list[np.ndarray]:
         """Return the results.  Raises EngineError if number, dtypes or shapes differ from the graph's."""
         if len(found) != len(self._types):
-            raise self._error(f"returns {len(found)} results; expected {len(self._types)}")
+            raise self._error(f"returns {counted(len(found), 'result')}; expected {len(self._types)}")
         for k, (value, (dtype, shape)) in enumerate(zip(found, self._types, strict=True)):
             got = getattr(value, "dtype", type(value).__name__)
             if got != dtype:

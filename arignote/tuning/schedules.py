@@ -8,6 +8,7 @@ from typing import Any
 from .. import pages
 from ..cbackend.ir.kernel import Kernel
 from ..cbackend.ir.schedule import DEFAULT, Schedule
+from ..record.spelling import counted
 
 
 class Schedules(Mapping[str, Schedule]):
@@ -45,7 +46,7 @@ class Schedules(Mapping[str, Schedule]):
     def _one(self, name: str | None) -> str:
         found = [k for k in self._schedules if k == name] or [k for k in self._schedules if k.startswith(name or "k_")]
         if len(found) != 1:
-            which = "no kernel" if not found else f"{len(found)} kernels"
+            which = "no kernel" if not found else counted(len(found), "kernel")
             called = f"{which} called {name!r}" if name else which
             raise LookupError(f"the function has {called}; its kernels are {', '.join(self._schedules) or 'none'}")
         return found[0]
@@ -59,7 +60,8 @@ class Schedules(Mapping[str, Schedule]):
         return "\n".join(f"{name:<{widths[0]}}  {how:<{widths[1]}}  {what}".rstrip() for name, how, what in rows)
 
     def __repr__(self) -> str:
-        return f"<schedules of {len(self)} kernels, {sum(s != DEFAULT for s in self._schedules.values())} changed>"
+        changed = sum(s != DEFAULT for s in self._schedules.values())
+        return f"<schedules of {counted(len(self), 'kernel')}, {changed} changed>"
 
     def _repr_html_(self) -> str:
         return pages.notebook.facts("schedules", [(name, f"{how}: {what}") for name, how, what in self._rows()])

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...graph import TensorType
 from ...ops.lowered.assumed import BrokenAssumption
+from ...record.spelling import counted
 from .caller import Caller, parameters
 from .checks import Parameter, too_many
 from .output_lengths import evaluated
@@ -152,7 +153,7 @@ def _checked_out(
 ) -> Sequence[np.ndarray]:  # fmt: skip
     """Return the arrays of `out` if results can be computed there."""
     if len(out) != len(outputs):
-        raise ValueError(f"{name}: out has {len(out)} arrays for {len(outputs)} outputs")
+        raise ValueError(f"{name}: out has {counted(len(out), 'array')} for {counted(len(outputs), 'output')}")
     for k, (array, output, shape) in enumerate(zip(out, outputs, shapes, strict=True)):
         what = f"{name}: the array for output {k}"
         if type(array) is not np.ndarray:

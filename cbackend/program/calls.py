@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
+from ...record.spelling import counted
 from ..ir.kernel import Kernel
 from ..ir.operands import Pointer
 from ..kernels import (
@@ -64,7 +65,7 @@ def misfit(function: str, arguments: Sequence[Argument]) -> str:
     """Return what is wrong with the arguments of a kernel of the runtime; empty if nothing is."""
     fields = known_spec(function).fields
     if len(arguments) != len(fields):
-        return f"{function} is given {len(arguments)} arguments; expected {len(fields)}"
+        return f"{function} is given {counted(len(arguments), 'argument')}; expected {len(fields)}"
     for field, argument in zip(fields, arguments, strict=True):
         if argument is None:
             if not field.optional:
@@ -72,7 +73,7 @@ def misfit(function: str, arguments: Sequence[Argument]) -> str:
         elif not isinstance(argument, FORMS[field.kind]):
             return f"{field.name} of {function} takes no {type(argument).__name__}"
         elif isinstance(argument, Vector) and field.size not in (0, len(argument.values)):
-            return f"{field.name} of {function} takes {field.size} numbers, not {len(argument.values)}"
+            return f"{field.name} of {function} takes {counted(field.size, 'number')}, not {len(argument.values)}"
         elif isinstance(argument, Inner):
             found = misfit(argument.function, argument.arguments)
             if found:

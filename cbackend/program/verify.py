@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from ...graph.types import numpy_dtype
+from ...record.spelling import counted
 from ..ir.operands import Extent, Pointer, Stride
 from ..kernels import spec_named, specs
 from . import program as prog
@@ -144,7 +145,7 @@ class _Verifier:
         """Check an array that is read or written: its quantities have values, its memory is live."""
         self.reads((*array.lengths, *array.strides))
         if len(array.lengths) != len(array.strides):
-            self.fail(f"{len(array.strides)} strides for {len(array.lengths)} lengths")
+            self.fail(f"{len(array.strides)} strides for {counted(len(array.lengths), 'length')}")
         for memory in (array.base, *array.memory):
             if isinstance(memory, prog.Buffer):
                 self._touches_buffer(memory)
@@ -188,7 +189,7 @@ class _Verifier:
             self.fail(f"{word} is unknown; expected one of {', '.join(table)}")
         expected = table[word]
         if len(operands) != expected if expected > 0 else len(operands) < 2 + expected:
-            self.fail(f"{word} has {len(operands)} operands; expected {expected or 'two or more'}")
+            self.fail(f"{word} has {counted(len(operands), 'operand')}; expected {expected or 'two or more'}")
         self.reads(operands)
 
     def read(self, step: prog.Read) -> None:
@@ -259,7 +260,7 @@ class _Verifier:
         if kernel is None:
             self.fail(f"{name} is no kernel of the program")
         if len(arguments) != len(kernel.arguments):
-            self.fail(f"{name} is given {len(arguments)} arguments; expected {len(kernel.arguments)}")
+            self.fail(f"{name} is given {counted(len(arguments), 'argument')}; expected {len(kernel.arguments)}")
         for kind, argument in zip(kernel.arguments, arguments, strict=True):
             if isinstance(kind, Pointer):
                 dtype = kernel.operands[kind.operand].dtype

@@ -17,6 +17,7 @@ from ...graph import FunctionGraph, TensorType, Variable
 from ...ops.core.shared import shared
 from ...ops.core.tensor import TensorVariable, constant
 from ...record.cached import cached_property
+from ...record.spelling import counted
 from . import convert_elementwise, convert_shapes, convert_windows  # noqa: F401  # they register themselves
 from .parsing import Call, Name, parse
 from .signatures import ATTRIBUTES, NONE, OPERANDS
@@ -129,7 +130,7 @@ class _Reader:
             raise NnefError(f"{target}: expected one tensor, got a {type(found).__name__}")
         results = found if isinstance(target, list) else [found]
         if not isinstance(results, list) or len(results) != len(names):
-            raise NnefError(f"{', '.join(names)}: expected {len(names)} results, got {_count(results)}")
+            raise NnefError(f"{', '.join(names)}: expected {counted(len(names), 'result')}, got {_count(results)}")
         for name, value in zip(names, results, strict=True):
             if name in self.scope:
                 raise NnefError(f"two lines define {name}, expected one")
@@ -169,7 +170,7 @@ class _Reader:
         given = dict(zip(parameters, call.given))
         wrong = next((n for n in call.named if n not in parameters or n in given), None)
         if wrong is not None or len(call.given) > len(parameters):
-            got = wrong or f"{len(call.given)} arguments"
+            got = wrong or counted(len(call.given), "argument")
             raise NnefError(f"{call.op} -> {output}: expected {', '.join(parameters)}, got {got}")
         values = {n: self.value(v, output) for n, v in (given | call.named).items()}
         missing = [n for n, default in parameters.items() if default is NONE and n not in values]
@@ -237,7 +238,7 @@ def _variable(node: Node, folder: Path) -> np.ndarray:
         raise node.error(f"{path.name} has the shape {list(shape)}, expected {list(node['shape'])}")
     size = _refuse_large(node, shape, dtype.itemsize)
     if len(data) != HEADER + size:
-        raise node.error(f"{path.name} has {len(data)} bytes, expected {HEADER + size}")
+        raise node.error(f"{path.name} has {counted(len(data), 'byte')}, expected {HEADER + size}")
     array = np.frombuffer(data, dtype, offset=HEADER).reshape(shape)
     wide = {"f": "float32", "i": "int64", "u": "int64", "b": "bool"}[dtype.kind]
     return array.astype(wide)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...pages.tables import amount
+from ...record.spelling import counted
 from .model import OnnxModel, from_onnx
 from .reading.loading import load, nodes_of, versions_of
 
@@ -77,7 +78,7 @@ def contents(proto: Any, path: str) -> str:
     numbers = sum(math.prod(t.dims) for t in graph.initializer)
     lines = [
         f"{path}: {graph.name or 'model'}, {counts.total()} nodes, op sets: {versions}",
-        f"parameters: {numbers:,} numbers in {len(graph.initializer)} tensors",
+        f"parameters: {counted(numbers, 'number')} in {counted(len(graph.initializer), 'tensor')}",
         "ops: " + (", ".join(f"{count} {op}" for op, count in counts.most_common()) or "none"),
     ]
     return "\n".join(lines)
@@ -97,7 +98,7 @@ def _used(model: OnnxModel, options: argparse.Namespace) -> int:
     if not (options.run or options.profile or options.report or options.export):
         return 0
     f = model.function(profile=bool(options.profile))
-    print(f"function: {len(f.graph)} nodes, backend {f.backend}, {f.compile_seconds:.3g} s to compile")
+    print(f"function: {counted(len(f.graph), 'node')}, backend {f.backend}, {f.compile_seconds:.3g} s to compile")
     if options.run or options.profile:
         _run(model, f, options.seed)
     if options.profile:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ...graph import Variable
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis, shown
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
@@ -113,7 +114,7 @@ class vectorize:  # noqa: N801  (NumPy's name)
         ranks = [len(axes) for axes in sides[0]] if sides else [0] * len(operands)
         for x, rank in zip(operands, ranks, strict=True):
             if x.ndim < rank:
-                raise ValueError(f"{self.__name__}: expected {rank} axes or more, got {describe(x)}")
+                raise ValueError(f"{self.__name__}: expected {counted(rank, 'axis')} or more, got {describe(x)}")
         if sides:
             _require_lengths(self.__name__, operands, sides[0])
 

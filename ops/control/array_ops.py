@@ -23,6 +23,7 @@ from ...graph import DTYPES, Apply, Dim, Kind, Lacks, NoGradient, TensorType, Va
 from ...graph.provenance import here
 from ...graph.types import dtype_name
 from ...record import record
+from ...record.spelling import counted
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import weak_kind
@@ -86,7 +87,7 @@ class ArrayDefinition:
     def __call__(self, *inputs: Any) -> Any:
         """Return the results of the op: one variable, or a tuple of them."""
         if len(inputs) != len(self.operands):
-            raise TypeError(f"{self.name} takes {len(self.operands)} operands, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes {counted(len(self.operands), 'operand')}, got {len(inputs)}")
         given = self._converted(inputs)
         declared = self.result(*given) if callable(self.result) else self.result
         several = isinstance(declared, (list, tuple))
@@ -225,7 +226,8 @@ class ArrayOp(TensorOp):
             each = found if isinstance(found, (list, tuple)) else (found,)
             if len(each) != len(shapes):
                 raise TypeError(
-                    f"{self.name}: its NumPy function returned {len(each)} results; declared are {len(shapes)}"
+                    f"{self.name}: its NumPy function returned {counted(len(each), 'result')}; "
+                    f"declared are {len(shapes)}"
                 )
             return [
                 fitted(self.name, k, v, TensorType(d, shape), shape)

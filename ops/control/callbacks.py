@@ -18,6 +18,7 @@ from ...graph.dims import opaque_dims
 from ...graph.types import dtype_name
 from ...record import record
 from ...record.quoting import one_line
+from ...record.spelling import counted
 from ..core.checks import shown
 from ..core.tensor import ForeignOp, as_tensor
 from ..shapes.lengths import as_length, known_length, lengths_of, tensor_to_dim
@@ -134,7 +135,7 @@ class Callback(ForeignOp):
 
     def _each(self, found: Any, shapes: Sequence[Any]) -> list[tuple[Any, Any]]:
         if not isinstance(found, (list, tuple)) or len(found) != len(shapes):
-            raise TypeError(f"{self.called} returned {shown(found)}; declared are {len(shapes)} results")
+            raise TypeError(f"{self.called} returned {shown(found)}; expected {counted(len(shapes), 'result')}")
         return list(zip(found, shapes, strict=True))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

@@ -30,6 +30,7 @@ from ...graph import (
 )
 from ...graph.dims import opaque_dims
 from ...record import lazy, record
+from ...record.spelling import counted
 from ..core.checks import describe, require_index_scalar
 from ..core.interpret import interpret
 from ..core.namespace import T
@@ -176,7 +177,7 @@ class Scan(TensorOp):
         return f"{self.name}: the number of steps is {n}; expected 0 or more"
 
     def too_short(self, sequence: int, length: int, n: int) -> str:
-        return f"{self.name}: sequence {sequence} has {length} elements for {n} steps"
+        return f"{self.name}: sequence {sequence} has {counted(length, 'element')} for {counted(n, 'step')}"
 
     def changed(self, output: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
         """Return the message on a state or output of the body that changes its shape."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis, unpacked
 from ..core.namespace import T
 from ..core.operands import several
@@ -321,7 +322,7 @@ def piecewise(
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
     functions = list(several("piecewise", funclist))
     if len(functions) not in (len(conditions), len(conditions) + 1):
-        raise ValueError(f"piecewise: {len(functions)} functions for {len(conditions)} conditions")
+        raise ValueError(f"piecewise: {counted(len(functions), 'function')} for {len(conditions)} conditions")
     values = [
         e.cast(f(x, *arguments, **keywords), x.dtype) if callable(f)
         else constant(f, x.dtype) if isinstance(f, int) else e.cast(f, x.dtype)

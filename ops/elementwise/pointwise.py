@@ -18,6 +18,7 @@ from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...graph.types import Shape, name_of
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import align_operands
 from ..core import promotion
 from ..core.checks import describe, shown
@@ -244,7 +245,8 @@ class ElementwiseRecord(Broadcasting):
     def check_count(self, count: int) -> None:
         if count != self.arity and (self.arity is not None or count < 2):
             instead = f"; {self.one_operand}" if self.one_operand and count == 1 else ""
-            raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}{instead}")
+            takes = "two or more operands" if self.arity is None else counted(self.arity, "operand")
+            raise TypeError(f"{self.name} takes {takes}, got {count}{instead}")
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         operands, result = self.loop(tuple([name_of(v.dtype) for v in values]))

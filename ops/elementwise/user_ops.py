@@ -23,6 +23,7 @@ import numpy as np
 from ...graph import DTYPES, Lacks
 from ...graph.provenance import here
 from ...graph.types import dtype_name, numpy_dtype
+from ...record.spelling import counted
 from ..core import promotion
 from ..core.derivatives import Row
 from ..core.promotion import Loop, Operand, Rule
@@ -144,7 +145,9 @@ def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
 def _operand_names(name: str, function: Any) -> tuple[str, ...]:
     if isinstance(function, np.ufunc):
         if function.nout != 1:
-            raise ValueError(f"elementwise_op: {name!r}: {function.__name__} has {function.nout} results; expected one")
+            raise ValueError(
+                f"elementwise_op: {name!r}: {function.__name__} has {counted(function.nout, 'result')}; expected one"
+            )
         return ("x",) if function.nin == 1 else tuple(f"x{k + 1}" for k in range(function.nin))
     try:
         parameters = inspect.signature(function).parameters.values()

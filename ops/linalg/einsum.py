@@ -17,6 +17,7 @@ import numpy as np
 
 from ...graph import Constant, Variable, dims_of
 from ...record import record
+from ...record.spelling import counted
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
@@ -111,13 +112,14 @@ def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str
     left, arrow, right = text.partition("->")
     parts = left.split(",")
     if len(parts) != len(values):
-        raise ValueError(f"einsum: {subscripts!r} names the axes of {len(parts)} operands, got {len(values)} operands")
+        wanted, got = counted(len(parts), "operand"), counted(len(values), "operand")
+        raise ValueError(f"einsum: {subscripts!r} names the axes of {wanted}, got {got}")
     free = [c for c in _LETTERS if c not in text]
     counts = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, values, strict=True)]
     for k, (p, v, n) in enumerate(zip(parts, values, counts, strict=True)):
         if n < 0 or (n > 0 and "..." not in p):
             fix = "; '...' stands for further axes" if n > 0 else ""
-            raise ValueError(f"einsum: {p!r} names {v.ndim - n} axes, operand {k} is {describe(v)}{fix}")
+            raise ValueError(f"einsum: {p!r} names {counted(v.ndim - n, 'axis')}, operand {k} is {describe(v)}{fix}")
     rank = max((n for n, p in zip(counts, parts, strict=True) if "..." in p), default=0)
     dots = "".join(free[:rank])
     named = [p.replace("...", dots[rank - n :], 1) for p, n in zip(parts, counts, strict=True)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...graph import Variable, dims_of
 from ...graph.types import dtype_name
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axes, normalize_axis, unpacked
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
@@ -189,7 +190,9 @@ def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Any] = 2) -> Te
     axes = unpacked(axes)
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
-            raise ValueError(f"tensordot: {axes} axes of {describe(a)} and {describe(b)} cannot be summed over")
+            raise ValueError(
+                f"tensordot: {counted(axes, 'axis')} of {describe(a)} and {describe(b)} cannot be summed over"
+            )
         over_a, over_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         over_a, over_b = (normalize_axes(x, v.ndim, "tensordot") for x, v in zip(axes, (a, b), strict=True))

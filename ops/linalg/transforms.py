@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import Constant, Variable
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axes, normalize_axis
 from ..core.keywords import with_numpys_keywords
 from ..core.namespace import T
@@ -232,14 +233,16 @@ def _places(what: str, x: Variable, s: ShapeLike | None, axes: Axis) -> tuple[li
     if axes is None:
         places = list(range(x.ndim - len(given) if given else 0, x.ndim))
         if given and len(given) > x.ndim:
-            raise ValueError(f"{what}: s has {len(given)} lengths, {describe(x)} has {x.ndim} axes")
+            raise ValueError(
+                f"{what}: s has {counted(len(given), 'length')}, {describe(x)} has {counted(x.ndim, 'axis')}"
+            )
     else:
         several: Sequence[int] = axes if isinstance(axes, (tuple, list)) else (axes,)
         places = [normalize_axis(axis, x.ndim, f"{what} of {describe(x)}") for axis in several]
     if not places:
         raise ValueError(f"{what}: at least one axis is needed, got axes={axes!r} for {describe(x)}")
     if given and len(given) != len(places):
-        raise ValueError(f"{what}: s has {len(given)} lengths for {len(places)} axes")
+        raise ValueError(f"{what}: s has {counted(len(given), 'length')} for {counted(len(places), 'axis')}")
     own = lengths_of(x)
     given = [own[place] if _is_own(n) else n for place, n in zip(places, given, strict=False)]
     return places, given or [None] * len(places)

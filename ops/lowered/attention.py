@@ -16,6 +16,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
+from ...record.spelling import counted
 from ..core.backward import pull_back_to
 from ..core.checks import describe
 from ..core.namespace import T
@@ -51,7 +52,7 @@ class Attention(Lowered):
             raise ValueError(f"{self.name}: mask must be one of {', '.join(map(repr, MASKS))}, got {self.mask!r}")
         count = 4 + 2 * bool(self.mask) + self.added
         if len(inputs) != count:
-            raise TypeError(f"{self.name} takes {count} inputs, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes {counted(count, 'input')}, got {len(inputs)}")
         (*matrices, scale), masks, added = self.parts(inputs)
         floats = [*matrices, scale, *masks[1:], *added]
         stacks = [*matrices, *masks[:1], *added]

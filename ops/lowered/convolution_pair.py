@@ -16,6 +16,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
+from ...record.spelling import counted
 from ..core.backward import pull_back_to
 from ..core.tensor import Lowered
 from ..elementwise import costs
@@ -35,7 +36,7 @@ class ConvolutionPair(Lowered):
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """Return the results of both, node by node.  Raises TypeError for too few inputs."""
         if len(inputs) < self.takes:
-            raise TypeError(f"{self.name} takes at least {self.takes} inputs, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes at least {counted(self.takes, 'input')}, got {len(inputs)}")
         amid = Apply(self.first, inputs[: self.takes]).out
         return amid, Apply(self.second, (amid, *inputs[self.takes :])).out
 

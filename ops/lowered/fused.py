@@ -13,6 +13,7 @@ import numpy as np
 from ...graph import Apply, Dim, FunctionGraph, Kind, Lacks, Op, TensorType, Variable, rebuild, toposort
 from ...graph.dims import atoms, opaque_dims
 from ...record import record
+from ...record.spelling import counted
 from ..core.backward import pull_back_to
 from ..core.interpret import interpret
 from ..core.tensor import Lowered, TensorOp
@@ -40,7 +41,7 @@ class GraphOp(Lowered):
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) != len(self.graph.inputs):
-            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} inputs, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes {counted(len(self.graph.inputs), 'input')}, got {len(inputs)}")
         types = [i.type for i in inputs]
         if types == [i.type for i in self.graph.inputs]:
             return tuple(o.type for o in self.graph.outputs)

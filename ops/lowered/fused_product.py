@@ -15,6 +15,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
+from ...record.spelling import counted
 from ..core.backward import pull_back_to
 from ..core.tensor import Lowered
 from .fused import Fused
@@ -42,7 +43,9 @@ class FusedProduct(Lowered):
         """Return the product over `inputs`, and the other inputs of the group.  Raises TypeError for too few."""
         count = len(inputs) - len(self.graph.inputs) + 1
         if count < 1:
-            raise TypeError(f"fused_product takes {len(self.graph.inputs)} inputs or more, got {len(inputs)}")
+            raise TypeError(
+                f"fused_product takes {counted(len(self.graph.inputs), 'input')} or more, got {len(inputs)}"
+            )
         return Apply(self.product, inputs[:count]).out, tuple(inputs[count:])
 
     def expand(self, inputs: Sequence[Variable]) -> list[Variable]:

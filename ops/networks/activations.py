@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
@@ -137,7 +138,9 @@ def _require_channels(name: str, role: str, v: Any, x: Any) -> None:
         raise TypeError(f"{name}: x needs an axis of channels, the second one, got {describe(x)}")
     n, channels = v.type.shape[0], x.type.shape[1]
     if None not in (n, channels) and n != channels:
-        raise ValueError(f"{name}: {role} has {n} elements, expected {channels}, one a channel of {describe(x)}")
+        raise ValueError(
+            f"{name}: {role} has {counted(n, 'element')}, expected {channels}, one a channel of {describe(x)}"
+        )
 
 
 def glu(x: TensorLike, axis: int = -1) -> TensorVariable:

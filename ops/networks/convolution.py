@@ -22,6 +22,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...graph.types import dtype_name
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, all_broadcast, merged, moved, require_shared, split
 from ..core.checks import describe, require_index_scalar, shown, unpacked
 from ..core.namespace import T
@@ -57,7 +58,7 @@ class Convolving(Windowed):
     def check(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """Return the first two inputs.  Raises TypeError for another rank or dtype."""
         if len(inputs) < 2:
-            raise TypeError(f"{self.name} takes x and {self.second}, got {len(inputs)} inputs")
+            raise TypeError(f"{self.name} takes x and {self.second}, got {counted(len(inputs), 'input')}")
         rank = len(self.stride) + 2
         for i in inputs[:2]:
             if i.ndim != rank:
@@ -163,7 +164,9 @@ class KernelGradient(Convolving):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, g = self.check(inputs)
         if len(inputs) != 2 + len(self.stride):
-            raise TypeError(f"{self.name} takes x, g and {len(self.stride)} lengths, got {len(inputs)} inputs")
+            raise TypeError(
+                f"{self.name} takes x, g and {counted(len(self.stride), 'length')}, got {counted(len(inputs), 'input')}"
+            )
         for length in inputs[2:]:
             require_index_scalar(self.name, length, "a length")
         kernel = tuple(map(known_length, inputs[2:]))
@@ -386,7 +389,8 @@ def _require_operands(name: str, axes: int, x: Variable, w: Variable, groups: in
         raise ValueError(f"{name}: groups is {groups}, and the {channels} channels of {describe(x)} are no multiple")
     if channels is not None and group is not None and channels != group * groups:
         raise ValueError(
-            f"{name}: w has kernels for {group} channels, expected {channels // groups}, those of x divided by groups: "
+            f"{name}: w has kernels for {counted(group, 'channel')}, expected {channels // groups}, "
+            f"those of x divided by groups: "
             f"x is {describe(x)}, w is {describe(w)}, groups is {groups}"
         )
     if outputs is not None and outputs % groups:
@@ -448,5 +452,7 @@ def _as_bias(name: str, bias: Variable, w: Variable, groups: int = 0) -> TensorV
     if bias.ndim != 1:
         raise TypeError(f"{name}: bias must be a vector, a number for each output, got {describe(bias)}")
     if n is not None and outputs is not None and n != outputs:
-        raise ValueError(f"{name}: bias has {n} elements, expected {outputs}, one an output of {describe(w)}")
+        raise ValueError(
+            f"{name}: bias has {counted(n, 'element')}, expected {outputs}, one an output of {describe(w)}"
+        )
     return DimShuffle((0, *"x" * (w.ndim - 2)))(bias)

@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -133,6 +134,8 @@ def _broadcast_multipliers(scale: np.ndarray, sums: TensorVariable, axis: int | 
         raise ValueError(f"requantize: scale must be a number, or a vector with axis= given, got rank {scale.ndim}")
     axis = normalize_axis(axis, sums.ndim, "requantize")
     if sums.type.shape[axis] not in (None, len(scale)):
-        raise ValueError(f"requantize: scale has {len(scale)} numbers, but axis {axis} of {describe(sums)} differs")
+        raise ValueError(
+            f"requantize: scale has {counted(len(scale), 'number')}, but axis {axis} of {describe(sums)} differs"
+        )
     shape = [-1 if k == axis else 1 for k in range(sums.ndim)]
     return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...graph import Apply, Kind, TensorType, Variable, toposort
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, all_broadcast, require_shared
 from ..core.checks import describe, shown
 from ..core.operands import with_dtype
@@ -35,7 +36,7 @@ class ByPhase(FirstOperand):
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) < 2 or len(inputs) % 2:
-            raise TypeError(f"{self.name} takes two values and pairs of variables, got {len(inputs)} inputs")
+            raise TypeError(f"{self.name} takes two values and pairs of variables, got {counted(len(inputs), 'input')}")
         training, inference = inputs[:2]
         if training.dtype != inference.dtype or training.ndim != inference.ndim:
             raise TypeError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from ...record.spelling import counted
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -50,7 +51,7 @@ def _depth(name: str, x: Any, indices: Any, batch: int = 0) -> int:
     if depth is None:
         raise ValueError(f"{name}: the length of the last axis of indices must be known, got {describe(indices)}")
     if batch + depth > x.ndim:
-        raise ValueError(f"{name}: indices name {depth} axes after {batch}, and {describe(x)} has {x.ndim}")
+        raise ValueError(f"{name}: indices name {counted(depth, 'axis')} after {batch}, and {describe(x)} has {x.ndim}")
     return int(depth)
 
 
@@ -175,6 +176,8 @@ def _is_padding(name: str, indices: Any, padding: int | None, weights: Any) -> A
         raise TypeError(f"{name}: padding_idx must be an integer or None, got {shown(padding)}")
     count = weights.type.shape[0]
     if count is not None and not -count <= padding < count:
-        raise ValueError(f"{name}: padding_idx is {padding}, and weights, {describe(weights)}, has {count} rows")
+        raise ValueError(
+            f"{name}: padding_idx is {padding}, and weights, {describe(weights)}, has {counted(count, 'row')}"
+        )
     rows = lengths_of(weights)[0]
     return T.eq(positive(indices, rows), padding if padding >= 0 else T.add(rows, padding))

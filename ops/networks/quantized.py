@@ -20,6 +20,7 @@ import numpy as np
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -277,8 +278,11 @@ def _zeros(what: str, zero: Any, dtype: str) -> TensorVariable:
 
 def _pair(what: str, scale: TensorVariable, zero: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
     """Return scale and zero point.  Raises ValueError for vectors of different known lengths."""
-    if scale.ndim == zero.ndim == 1 and None not in (n := scale.type.shape[0], m := zero.type.shape[0]) and n != m:
-        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected equal numbers of both")
+    n, m = (v.type.shape[0] if v.ndim == 1 else None for v in (scale, zero))
+    if n is not None and m is not None and n != m:
+        raise ValueError(
+            f"{what}: scale has {counted(n, 'number')} and zero_point has {m}; expected equal numbers of both"
+        )
     return scale, zero
 
 
@@ -294,8 +298,10 @@ def _beside(
         raise ValueError(f"{what}: {role} must be a scalar, or a vector with axis= given, got {describe(v)}")
     axis = normalize_axis(axis, x.ndim, what)
     length, known = v.type.shape[0], x.type.shape[axis]
-    if None not in (length, known) and length != known:
-        raise ValueError(f"{what}: {role} has {length} numbers, but axis {axis} of {describe(x)} has {known} positions")
+    if length is not None and known is not None and length != known:
+        raise ValueError(
+            f"{what}: {role} has {counted(length, 'number')}, but axis {axis} of {describe(x)} has {known} positions"
+        )
     return DimShuffle(tuple(0 if k == axis else "x" for k in range(x.ndim)))(v)
 
 

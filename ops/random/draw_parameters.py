@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Constant, Variable, dtype_name
+from ...record.spelling import counted
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -137,8 +138,8 @@ def shares(p: TensorVariable, count: Any, taken: Any) -> TensorVariable:
     if p.ndim != 1 or p.type.kind not in "iufb":
         raise TypeError(f"choice: p must be a vector of real numbers, as long as a, got {describe(p)}")
     n, expected = p.type.shape[0], known_length(count)
-    if None not in (n, expected) and n != expected:
-        raise ValueError(f"choice: p has {n} elements, expected {expected}, one for each of a")
+    if n is not None and expected is not None and n != expected:
+        raise ValueError(f"choice: p has {counted(n, 'element')}, expected {expected}, one for each of a")
     near = math.sqrt(np.finfo(p.dtype if p.type.kind == "f" else "float64").eps)
     length: Any = lengths_of(p)[0]
     p = checked(p, T.eq(length, count), "choice: p has {0} elements, expected {1}, one for each of a", length, count)

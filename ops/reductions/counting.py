@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Constant, Variable
+from ...record.spelling import counted
 from ..core.checks import describe, unpacked
 from ..core.interpret import evaluate
 from ..core.namespace import T
@@ -159,7 +160,7 @@ def histogramdd(
     each = [bins] * len(axes) if isinstance(unpacked(bins), int) else list(bins)
     ends = [None] * len(axes) if range is None else list(range)
     if len(each) != len(axes) or len(ends) != len(axes):
-        raise ValueError(f"histogramdd: {len(each)} bins and {len(ends)} ranges for {len(axes)} axes")
+        raise ValueError(f"histogramdd: {len(each)} bins and {len(ends)} ranges for {counted(len(axes), 'axis')}")
     edges = [_edges(x, b, r) for x, b, r in zip(axes, each, ends, strict=True)]
     box: Any = T.constant(0, "int64")
     inside: Any = T.constant(True)

@@ -14,6 +14,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, all_broadcast, along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T, classes
@@ -134,7 +135,7 @@ class OrderStatistics(TensorOp):
         x, k = values
         n = x.shape[-1]
         if k.size and not (k.min() >= -n and k.max() < n):
-            raise IndexError(f"positions {k} are out of range for {n} elements")
+            raise IndexError(f"positions {k} are out of range for {counted(n, 'element')}")
         return (select(x, k) if k.size else x[..., :0],)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

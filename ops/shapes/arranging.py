@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axes, normalize_axis, require_rank, shown, unpacked
 from ..core.namespace import T
 from ..core.operands import several
@@ -283,13 +284,15 @@ def ravel_multi_index(
     """
     indices, lengths = [as_tensor(i) for i in multi_index], as_lengths(dims, "ravel_multi_index")
     if len(indices) != len(lengths) or not indices:
-        raise ValueError(f"ravel_multi_index: {len(indices)} arrays of indices for {len(lengths)} axes")
+        raise ValueError(
+            f"ravel_multi_index: {counted(len(indices), 'array')} of indices for {counted(len(lengths), 'axis')}"
+        )
     for index in indices:
         if index.type.kind not in "iub":
             raise TypeError(f"ravel_multi_index: indices are integers, got {describe(index)}")
     modes = (mode,) * len(indices) if isinstance(mode, str) or mode is None else tuple(mode)
     if len(modes) != len(indices):
-        raise ValueError(f"ravel_multi_index: {len(modes)} modes for {len(indices)} axes")
+        raise ValueError(f"ravel_multi_index: {len(modes)} modes for {counted(len(indices), 'axis')}")
     places = [_in_range(T.cast(i, "int64"), n, m or "raise") for i, n, m in zip(indices, lengths, modes, strict=True)]
     way = _direction("ravel_multi_index", order)
     found: Any = places[::way][0]
@@ -406,7 +409,7 @@ def sliding_window_view(
     what = f"sliding_window_view of {describe(v)}"
     axes = [normalize_axis(a, v.ndim, what) for a in given]
     if len(axes) != len(lengths):
-        raise ValueError(f"{what}: window_shape has {len(lengths)} lengths for {len(axes)} axes")
+        raise ValueError(f"{what}: window_shape has {counted(len(lengths), 'length')} for {counted(len(axes), 'axis')}")
     for place, length in zip(axes, map(as_tensor, lengths), strict=True):
         whole = lengths_of(v)[place]
         known = between(length, 0, whole, "sliding_window_view: a length of window_shape")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...graph import Apply, Constant, Variable
 from ...record import record
+from ...record.spelling import counted
 from ..core.checks import describe, normalize_axis
 from ..core.namespace import T, classes
 from ..core.operands import with_dtype
@@ -98,7 +99,7 @@ def _expanded(x: Variable, key: tuple[Any, ...]) -> tuple[Variable, list[TensorV
         raise IndexError("an index can hold only one ...")
     missing = x.ndim - sum(i is not None and i is not Ellipsis for i in items)
     if missing < 0:
-        raise IndexError(f"too many indices: {x.ndim - missing} for the {x.ndim} axes of {describe(x)}")
+        raise IndexError(f"too many indices: {x.ndim - missing} for the {counted(x.ndim, 'axis')} of {describe(x)}")
     for k in dots:
         items[k : k + 1] = [slice(None)] * missing
     axis = 0

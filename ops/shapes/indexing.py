@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import dims_of, opaque_dims
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
 from ..core.checks import describe, require_index_scalar
 from ..core.namespace import T, classes
@@ -54,7 +55,7 @@ def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]
     if len(indices) != count_inputs(spec):
         raise TypeError(f"{name}{list(spec)} takes {count_inputs(spec)} indices, got {len(indices)}")
     if len(spec) > x.ndim:
-        raise IndexError(f"too many indices: {describe(x)} has {x.ndim} axes, {len(spec)} are indexed")
+        raise IndexError(f"too many indices: {describe(x)} has {counted(x.ndim, 'axis')}, {len(spec)} are indexed")
     for axis, (entry, index) in enumerate(zip(spec, entries(spec, indices), strict=True)):
         if isinstance(index, slice):
             for bound in (index.start, index.stop, index.step):

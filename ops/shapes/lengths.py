@@ -29,6 +29,7 @@ from ...graph import (
     toposort,
 )
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, SameForAll, all_broadcast
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
 from ..core.namespace import T
@@ -203,7 +204,7 @@ def as_lengths(shape: ShapeLike, what: str, ndim: int | None = None, role: str =
         who = f"{what}: {role}" if role else what
         found = tuple(as_length(n, who, least) for n in (given if several else (given,)))
     if ndim is not None and len(found) != ndim:
-        raise ValueError(f"{what}: ndim is {ndim}, and {len(found)} lengths are given")
+        raise ValueError(f"{what}: ndim is {ndim}, got {counted(len(found), 'length')}")
     return found
 
 
@@ -433,7 +434,7 @@ def broadcast_shape(name: str, inputs: tuple[Variable, ...]) -> tuple[int | None
     for n in lengths:
         require_index_scalar(name, n, "a length")
     if x.ndim > len(lengths):
-        raise ValueError(f"{name}: {describe(x)} has more axes than the {len(lengths)} lengths given for it")
+        raise ValueError(f"{name}: {describe(x)} has more axes than the {counted(len(lengths), 'length')} given for it")
     own = (1,) * (len(lengths) - x.ndim) + x.type.shape
     wanted = [known_length(n) for n in lengths]
     for axis, (have, want) in enumerate(zip(own, wanted, strict=True)):

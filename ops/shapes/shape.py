@@ -13,6 +13,7 @@ import numpy as np
 
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, lengthen, require_shared
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
@@ -304,7 +305,7 @@ def moveaxis(x: TensorLike, source: int | Sequence[int], destination: int | Sequ
     x = as_tensor(x)
     moved, places = normalize_axes(source, x.ndim, "moveaxis"), normalize_axes(destination, x.ndim, "moveaxis")
     if len(moved) != len(places):
-        raise ValueError(f"moveaxis: {len(moved)} axes cannot go to {len(places)} places")
+        raise ValueError(f"moveaxis: {counted(len(moved), 'axis')} cannot go to {counted(len(places), 'place')}")
     order = [k for k in range(x.ndim) if k not in moved]
     for place, axis in sorted(zip(places, moved, strict=True)):
         order.insert(place, axis)

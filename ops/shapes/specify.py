@@ -18,6 +18,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, same_shape
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import Examples, Flags, on_last_axes, require_shared
 from ..core.checks import describe, require_index_scalar
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
@@ -62,7 +63,9 @@ class SpecifyShape(FirstOperand):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *lengths = inputs
         if len(lengths) != x.ndim:
-            raise TypeError(f"{self.name}: {describe(x)} has {x.ndim} axes, got {len(lengths)} lengths")
+            raise TypeError(
+                f"{self.name}: {describe(x)} has {counted(x.ndim, 'axis')}, got {counted(len(lengths), 'length')}"
+            )
         for n in lengths:
             require_index_scalar(self.name, n, "a length")
         # No error for lengths that are known to differ: a rewrite may learn them, and the run raises.

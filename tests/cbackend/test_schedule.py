@@ -196,7 +196,7 @@ def test_schedules_are_read_and_given_back():
     g = ag.function([X, Y], X + Y, schedule=s)
     assert dict(g.schedule()) == dict(s) and "tiles={0: 8}, unroll=2" in str(g.schedule())
     assert "tiles={0: 8}, unroll=2" in g.c_source() and "x0 + x1" in str(s)
-    assert "unroll" in s._repr_html_() and repr(s) == "<schedules of 1 kernels, 1 changed>"
+    assert "unroll" in s._repr_html_() and repr(s) == "<schedules of 1 kernel, 1 changed>"
     assert dict(pickle.loads(pickle.dumps(g)).schedule()) == dict(s)
     assert ag.function([X, Y], X + Y, schedule=g.schedule()).c_source() == g.c_source()
 

@@ -130,7 +130,7 @@ def edited(text, old, new):
         ("call product:", "call produce:", "expected a kernel of the runtime: "),
         ("allocate float64[in0_n0, in1_n1]", "allocate float63[in0_n0, in1_n1]", "expected a dtype, got 'float63'"),
         ("guard equal(in0_n1, in1_n0)", "guard alike(in0_n1, in1_n0)", "alike is unknown; expected one of equal"),
-        ("guard equal(in0_n1, in1_n0)", "guard equal(in0_n1)", "equal has 1 operands; expected 2"),
+        ("guard equal(in0_n1, in1_n0)", "guard equal(in0_n1)", "equal has 1 operand; expected 2"),
         ("guard equal(in0_n1, in1_n0)", "guard equal(in0_n1, n77)", "n77 has no value yet"),
         ("  b0 = allocate float64[in0_n0, in1_n1]\n", "", "expected ':' and a dtype, which no line above tells"),
         ("  release slot 0\n", "  release slot 0\n  b0 = allocate float64[]\n", "b0 is allocated already"),

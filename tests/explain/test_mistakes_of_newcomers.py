@@ -99,7 +99,7 @@ ROWS = {
         lambda: T.einsum("ijk", m), ValueError, r"einsum: 'ijk' names 3 axes, operand 0 is m \(",
     ),
     "einsum, too few letters": (
-        lambda: T.einsum("i", m), ValueError, r"einsum: 'i' names 1 axes.* '\.\.\.' stands for",
+        lambda: T.einsum("i", m), ValueError, r"einsum: 'i' names 1 axis.* '\.\.\.' stands for",
     ),
     "einsum, sign": (lambda: T.einsum("i1", m), ValueError, "einsum: 'i1' has '1', and an axis is a letter; expected"),
     "einsum, half an arrow": (lambda: T.einsum("ij-ji", m), ValueError, "'ij-ji' has '-', and an arrow is '->'"),

@@ -136,7 +136,7 @@ NAMED = [
     (with_initializers("w", "w"), "two initializers have the name 'w', expected one"),
     (with_initializers("v0"), "node Relu makes 'v0', which is also another output, an input or an initializer"),
     (lambda m: m.graph.node[1].input.append("x"), "node Neg .* -> v1: has 2 operands, expected 1: X"),
-    (lambda m: m.graph.node[0].__setattr__("op_type", "Add"), "node Add .* -> v0: has 1 operands, expected 2: A, B"),
+    (lambda m: m.graph.node[0].__setattr__("op_type", "Add"), "node Add .* -> v0: has 1 operand, expected 2: A, B"),
     (with_sparse([2**40], 0), r"sparse tensor 's' has the shape \(1099511627776,\), expected up to 268,435,456"),
     (with_sparse([4], 9), r"sparse tensor 's' of shape \(4,\): index 9 is out of bounds"),
     (lambda m: m.opset_import[0].__setattr__("version", 99), "needs version 99 of the ONNX op set; the newest"),

@@ -42,7 +42,7 @@ def test_contents_and_a_run(ran, path):
     code, out, err = ran(path, "--run", "--profile", "--seed", 3)
     assert (code, err) == (0, "")
     for line in (
-        f"{path}: net, 2 nodes, op sets: standard 18", "parameters: 12 numbers in 1 tensors", "ops: 1 MatMul, 1 Tanh",
+        f"{path}: net, 2 nodes, op sets: standard 18", "parameters: 12 numbers in 1 tensor", "ops: 1 MatMul, 1 Tanh",
         "input x: float32[?, 3]", "output y: float32[?, 4]", "inputs drawn with --seed 3: x (1, 3)",
         "result y: float32[1, 4], from ", "MatMul dense",
     ):  # fmt: skip

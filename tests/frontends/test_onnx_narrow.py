@@ -185,5 +185,5 @@ def test_sequences_are_lists():
     parts = [np.array([1], "f4"), np.array([2, 3], "f4")]
     y, t = net(parts)
     assert y.tolist() == [1, 2, 3] and [p.tolist() for p in t] == [[1], [2, 3]]
-    with pytest.raises(TypeError, match="s must be a sequence of 2 arrays, got 1 arrays"):
+    with pytest.raises(TypeError, match="s must be a sequence of 2 arrays, got 1 array"):
         net(parts[:1])

@@ -111,7 +111,7 @@ def test_arrays_for_results_must_fit_and_not_overlap():
         ([np.empty((3, 5)), np.empty(4)], ValueError, "has shape"),
         ([np.empty((4, 3)).T, np.empty(4)], ValueError, "C-contiguous"),
         ([np.empty((3, 4), "f"), np.empty(4)], TypeError, "float32"),
-        ([np.empty((3, 4))], ValueError, "1 arrays for 2 outputs"),
+        ([np.empty((3, 4))], ValueError, "1 array for 2 outputs"),
         ([[1.0], np.empty(4)], TypeError, "list"),
         (np.empty(4), TypeError, "a list of arrays"),
     ]:

@@ -24,7 +24,7 @@ def test_mode_debug_names_the_first_wrong_rule_its_values_and_bisect():
     ):  # fmt: skip
         assert part in message, message
     scalar = ag.function([y], T.logaddexp(y, 0.0), mode=mode)
-    with pytest.raises(AssertionError, match=r"1 of 1 elements, 0.0 instead of 0.69"):
+    with pytest.raises(AssertionError, match=r"1 of 1 element, 0.0 instead of 0.69"):
         scalar(0.0)
 
 

@@ -263,7 +263,7 @@ def test_reductions_of_parts_and_windows():
         ag.jit(np.add.reduceat)(X, np.array([0, 6]))
     with pytest.raises(ValueError, match="a length of window_shape must be from 0 to 6"):
         ag.jit(np.lib.stride_tricks.sliding_window_view)(X, 7)
-    with pytest.raises(ValueError, match="window_shape has 1 lengths for 2 axes"):
+    with pytest.raises(ValueError, match="window_shape has 1 length for 2 axes"):
         T.sliding_window_view(T.matrix("m"), 2)
 
 

@@ -69,7 +69,7 @@ def test_float32_stays_float32(rule):
 
 def test_mistakes_are_named():
     p = ag.shared(START)
-    with pytest.raises(ValueError, match="sgd: 1 parameters, 2 gradients"):
+    with pytest.raises(ValueError, match="sgd: 1 parameter, 2 gradients"):
         optim.sgd([p], [p, p])
     with pytest.raises(TypeError, match=r"adam: parameter 0 is .*expected a variable made by ag\.shared"):
         optim.adam([p * 2], [p])

@@ -125,7 +125,7 @@ MISTAKES = {
         ValueError,
         "length 6 on axis 0, which 4 of '2:4' does not divide",
     ),
-    "rank": (lambda: ag.prune(B, 0.5, "channel"), ValueError, "has 1 axes; 'channel' needs a matrix or kernels"),
+    "rank": (lambda: ag.prune(B, 0.5, "channel"), ValueError, "has 1 axis; 'channel' needs a matrix or kernels"),
     "vectors": (lambda: ag.prune([(A, B)], 0.5), TypeError, 'vectors, which only structure="channel" takes'),
     "vector": (lambda: ag.prune([(A, B)], 0.5, "channel"), ValueError, "no vector of 8 elements"),
     "NaN": (lambda: ag.prune(N, 0.5), ValueError, "has a NaN, so its magnitudes have no order"),

@@ -69,7 +69,7 @@ BAD = {
     "an error": (on_sin("bad", fails), ["bad", "sin(x)", "planted"]),
     "text": (on_sin("bad", lambda node: "hello"), ["bad", "sin(x)", "'hello'", "float64[?]"]),
     "an object": (on_sin("bad", lambda node: object()), ["bad", "sin(x)", "object object", "float64[?]"]),
-    "two values": (on_sin("bad", lambda node: [node.out] * 2), ["bad", "sin(x)", "2 values for 1 outputs"]),
+    "two values": (on_sin("bad", lambda node: [node.out] * 2), ["bad", "sin(x)", "2 values for 1 output"]),
     "what is no output": (on_sin("bad", lambda node: {node.inputs[0]: 1}), ["bad", "sin(x)", "not an output"]),
     "no end": (
         on_sin("bad", lambda node: identity(T.sin(identity(node.inputs[0])))),

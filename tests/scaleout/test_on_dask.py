@@ -286,7 +286,7 @@ REFUSED = [
     (lambda: ag.on_dask(whole(), arity=1), ValueError, "arity must be .*got .*1"),
     (lambda: ag.function([x], x, engine="dasc"), ValueError, "function: engine is 'dasc'; expected one of 'dask', 'c'"),
     (lambda: ag.function([x], x, engine="dask", engines=["c"]), ValueError, "engines and engine"),
-    (lambda: ag.on_dask(whole())(*()), TypeError, "takes 1 arguments, got 0"),
+    (lambda: ag.on_dask(whole())(*()), TypeError, "takes 1 argument, got 0"),
     (lambda: ag.on_dask(whole())(chunked(X)[chunked(X)[:, 0] > 0]), ValueError, "unknown ones .*call x.compute_chu"),
     (lambda: whole()(chunked(X)[:, 0]), TypeError, r"total: argument 0 \(x\): expected .*shape \(50,\)"),
     (lambda: whole()(chunked(X.astype("complex128"))), TypeError, r"total: argument 0 \(x\): .*dtype complex128"),

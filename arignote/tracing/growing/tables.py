@@ -20,6 +20,7 @@ from ...ops.core.traced import array_of, keep_class
 from ...ops.core.tracing import Trace
 from ...ops.shapes.stored import copied, now, set_item
 from ...record import lazy
+from ...record.spelling import counted
 from ...tree import flat, unflat
 from ..iterables import Steps
 from ..saved import contents, inside, is_value, line
@@ -95,7 +96,7 @@ class Row:
         self.length: int = grown.lengths[0][0]
 
     def __repr__(self) -> str:
-        return f"a row of {self.length} elements of a list of lists"
+        return f"a row of {counted(self.length, 'element')} of a list of lists"
 
     def __len__(self) -> int:
         return self.length

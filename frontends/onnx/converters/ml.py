@@ -10,6 +10,7 @@ from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
 from ....record import record
+from ....record.spelling import counted
 from ..reading.alternatives import Refused
 from ..reading.narrow import TEXT, Narrow, narrow
 from ..reading.node import Node
@@ -212,5 +213,5 @@ class Maps:
 def zip_map(node: Node, x: Variable) -> Any:
     keys = node.attr("classlabels_strings") or node.need("classlabels_int64s")
     if x.type.shape[-1] not in (len(keys), None):
-        raise node.error(f"has {len(keys)} labels for {x.type.shape[-1]} columns")
+        raise node.error(f"has {counted(len(keys), 'label')} for {counted(x.type.shape[-1], 'column')}")
     return Narrow(T.cast(x, "float32"), Maps(tuple(keys)))

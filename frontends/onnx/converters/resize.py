@@ -20,6 +20,7 @@ from ....graph import Constant, Variable
 from ....ops.core.tensor import as_tensor, constant
 from ....ops.networks.resizing import Axis, Resampling, column, coordinates, float_of, resampled
 from ....ops.shapes.lengths import tensor_to_dim
+from ....record.spelling import counted
 from ..reading.node import Node
 from ..reading.table import converter
 from ..reading.values import known_array, lengths, own_lengths, rounded_into, wide_dtype
@@ -71,7 +72,7 @@ def _numbers(node: Node, v: Any, what: str, axes: Sequence[int], times: int = 1)
     """The elements of a vector of floats, `times` for each axis: floats or scalars of float64."""
     count, known = len(axes) * times, known_array(v)
     if v.ndim != 1 or v.type.shape[0] not in (count, None):
-        raise node.error(f"expected {count} {what} for {len(axes)} axes, got {v.type}")
+        raise node.error(f"expected {count} {what} for {counted(len(axes), 'axis')}, got {v.type}")
     if known is not None:
         return [float(n) for n in known]
     return [T.cast(v[k], "float64") for k in range(count)]

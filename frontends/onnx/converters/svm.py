@@ -15,6 +15,7 @@ import numpy as np
 from .... import ops as T
 from ....control.scan import while_loop
 from ....ops.core.tensor import constant
+from ....record.spelling import counted
 from ..reading.node import Node
 from ..reading.table import converter
 from .elementwise import like
@@ -101,7 +102,9 @@ def _pairs(node: Node, x: Any, counts: list[int]) -> Any:
     vectors, rho = _numbers(node, "support_vectors").reshape(total, -1), _numbers(node, "rho")
     every = list(combinations(range(len(counts)), 2))
     if len(rho) != len(every):
-        raise node.error(f"rho has {len(rho)} elements, expected {len(every)} for {len(counts)} classes")
+        raise node.error(
+            f"rho has {counted(len(rho), 'element')}, expected {len(every)} for {counted(len(counts), 'class')}"
+        )
     matrix = np.zeros((total, len(every)))
     for k, (i, j) in enumerate(every):
         own, other = slice(bounds[i], bounds[i + 1]), slice(bounds[j], bounds[j + 1])

@@ -16,6 +16,7 @@ from ....ops.core.interpret import interpret
 from ....ops.core.tensor import constant
 from ....ops.lowered.byte_sums import BYTES
 from ....ops.networks.quantized import Dequantize
+from ....record.spelling import counted
 from .alternatives import Choice, by_alternative, joined
 from .loading import checked_nodes, in_order, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, Narrow, format_of, narrow, output_formats, settled, value_of
@@ -123,7 +124,7 @@ class Builder:
         """The outputs of a node in their narrow dtypes, constants folded; there may be more than the model wants."""
         outputs = self._converted(node, operands)
         if len(outputs) < sum(node.wanted):
-            raise node.error(f"gives {len(outputs)} outputs, expected {sum(node.wanted)}")
+            raise node.error(f"gives {counted(len(outputs), 'output')}, expected {sum(node.wanted)}")
         forms = output_formats(node, self._schema(node.proto) if any(node.formats) else None)
         found = []
         for output, form in zip(outputs, forms):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .... import ops as T
+from ....record.spelling import counted
 from .alternatives import MOST_ALTERNATIVES, Choice, Impossible
 from .node import Node, OnnxError
 from .values import elements
@@ -43,8 +44,8 @@ def _decided(
     rest = len(asked) - len(given)
     missing = None if count is None else count - sum(given)
     sides = [side for side in (True, False) if missing is None or (missing > 0 if side else missing < rest)]
-    if not sides:
-        return Impossible(node.error(f"has {count} axes, expected {len(asked)} or fewer"))
+    if count is not None and not sides:
+        return Impossible(node.error(f"has {counted(count, 'axis')}, expected {len(asked)} or fewer"))
     if len(asked) > MOST_ALTERNATIVES.bit_length() and missing is None:
         raise node.error("the number of axes must be known")
     found = [_decided(node, count, asked, (*given, side), function) for side in sides]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....graph import TensorType, Variable
 from ....ops.core.tensor import TensorVariable
+from ....record.spelling import counted
 from .alternatives import AnyRank
 from .narrow import FORMATS, format_of, narrow, value_of
 from .node import OnnxError
@@ -53,7 +54,8 @@ def _tensor(name: str, tensor: Any, given: Any) -> Variable:
     named = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in tensor.shape.dim]
     lengths = tuple(named if given is UNKNOWN else given)
     if given is not UNKNOWN and tensor.HasField("shape") and len(lengths) != len(named):
-        raise OnnxError(f"shapes gives {len(lengths)} lengths for the input {name!r}, which has {len(named)} axes")
+        given, axes = counted(len(lengths), "length"), counted(len(named), "axis")
+        raise OnnxError(f"shapes gives {given} for the input {name!r}, which has {axes}")
     return TensorVariable(TensorType(dtype, lengths), name=name)
 
 
@@ -91,14 +93,16 @@ class EdgeFunction:
         if not isinstance(variables, list):
             return [value if form is None else form.given(value, words)]
         if not isinstance(value, Sequence) or len(value) != len(variables):
-            got = f"{len(value)} arrays" if isinstance(value, Sequence) else type(value).__name__
-            raise TypeError(f"{self.function.name}: {name} must be a sequence of {len(variables)} arrays, got {got}")
+            got = counted(len(value), "array") if isinstance(value, Sequence) else type(value).__name__
+            raise TypeError(
+                f"{self.function.name}: {name} must be a sequence of {counted(len(variables), 'array')}, got {got}"
+            )
         return [v if form is None else form.given(v, words) for v in value]
 
 
 def _problem(wrong: Sequence[str], given: Mapping[str, Any], count: int) -> str:
     if not wrong:
-        return f"got {count} arrays"
+        return f"got {counted(count, 'array')}"
     return f"{wrong[0]} is missing" if wrong[0] not in given else f"{wrong[0]} is given twice, or is no input"
 
 

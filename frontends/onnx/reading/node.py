@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....graph import SourceLine, Variable
+from ....record.spelling import counted
 from .narrow import TEXT, format_of, value_of
 from .text import Words
 from .values import array_of
@@ -129,7 +130,7 @@ class Node:
         if not signature.least <= len(operands) <= signature.most:
             least, most = signature.least, min(signature.most, 1 << 30)
             expected = f"{least}" if least == most else f"{least} or more" if most == 1 << 30 else f"{least} to {most}"
-            raise self.error(f"has {len(operands)} operands, expected {expected}: {', '.join(names)}")
+            raise self.error(f"has {counted(len(operands), 'operand')}, expected {expected}: {', '.join(names)}")
         for name, is_required, given in zip(names, signature.required, operands, strict=False):
             if given is None and is_required and self.proto.input:
                 raise self.error(f"its required operand {name} is missing")

@@ -17,6 +17,7 @@ from ....graph import Constant, Variable
 from ....graph.types import numpy_dtype
 from ....ops.core.tensor import as_tensor, constant
 from ....ops.shapes.lengths import MakeVector, lengths_of
+from ....record.spelling import counted
 from .mapped import LEAST
 from .narrow import FORMATS, TEXT
 
@@ -69,7 +70,9 @@ def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
         return _array_of_field(tensor, shape, dtype, fail)
     if len(data) != size:
         name = form.name if form else dtype.name
-        raise fail(f"the tensor {tensor.name!r} has {len(data)} bytes, expected {size} for {name}{list(shape)}")
+        raise fail(
+            f"the tensor {tensor.name!r} has {counted(len(data), 'byte')}, expected {size} for {name}{list(shape)}"
+        )
     if form:
         return form.values(data, count).reshape(shape)  # type: ignore[no-any-return]
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
@@ -79,7 +82,9 @@ def _texts(tensor: Any, shape: tuple[int, ...], fail: Fail) -> np.ndarray:
     """The array of a tensor of strings."""
     texts = [text.decode("utf-8", "replace") for text in tensor.string_data]
     if len(texts) != math.prod(shape):
-        raise fail(f"the tensor {tensor.name!r} has {len(texts)} elements, expected {math.prod(shape)} for {shape}")
+        raise fail(
+            f"the tensor {tensor.name!r} has {counted(len(texts), 'element')}, expected {math.prod(shape)} for {shape}"
+        )
     found = np.empty(len(texts), object)
     found[:] = texts
     return found.reshape(shape)
@@ -97,7 +102,9 @@ def _array_of_field(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], f
     if dtype == np.float16:
         values = values.astype(np.uint16).view(np.float16)
     if values.size != math.prod(shape):
-        raise fail(f"the tensor {tensor.name!r} has {values.size} elements, expected {math.prod(shape)} for {shape}")
+        raise fail(
+            f"the tensor {tensor.name!r} has {counted(values.size, 'element')}, expected {math.prod(shape)} for {shape}"
+        )
     return values.astype(dtype).reshape(shape)
 
 
@@ -184,7 +191,7 @@ def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
     if count is None:
         raise fail(f"the number of elements of {what} must be known; it is computed when the model runs")
     if count > MOST_LENGTHS:
-        raise fail(f"{what} has {count} elements, expected {MOST_LENGTHS} or fewer")
+        raise fail(f"{what} has {counted(count, 'element')}, expected {MOST_LENGTHS} or fewer")
     return [value[k] for k in range(count)]
 
 

@@ -14,6 +14,7 @@ from ....ops import zeros_like
 from ....ops.core.tensor import ForeignOp
 from ....ops.core.tensor import TensorVariable as CoreTensor
 from ....record import record
+from ....record.spelling import counted
 from ..tensors.variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap
 from .graphs import clone
 
@@ -259,7 +260,9 @@ class OpFromGraph:
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         given = [as_tensor_variable(i) for i in inputs]
         if len(given) != len(self.local_inputs):
-            raise TypeError(f"OpFromGraph {self.name or ''}: takes {len(self.local_inputs)} inputs, got {len(given)}")
+            raise TypeError(
+                f"OpFromGraph {self.name or ''}: takes {counted(len(self.local_inputs), 'input')}, got {len(given)}"
+            )
         if self.overrides is not None:
             found = _Overridden(self)(*given)
             found = found if isinstance(found, list) else [found]

@@ -8,6 +8,7 @@ import numpy as np
 
 from .... import ops as T
 from ....ops.networks.ctc import alignment_loss, rows_joined
+from ....record.spelling import counted
 from ..tensors.variables import as_tensor_variable, wrap
 
 BLANK = 0
@@ -37,7 +38,7 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> Any:
                                     strict=True):  # fmt: skip
         if v.ndim != rank or np.dtype(v.dtype).kind not in kinds:
             wanted = "floats" if kinds == "f" else "integers"
-            raise TypeError(f"ctc: {role} has {rank} dimensions and {wanted}, got {v} of type {v.type}")
+            raise TypeError(f"ctc: {role} has {counted(rank, 'dimension')} and {wanted}, got {v} of type {v.type}")
     x, marks, steps = (v.core for v in given)
     counts = T.sum(T.cast(T.ge(marks, 0), "int64"), axis=1)
     logs = T.log_softmax(x, axis=-1)

@@ -13,6 +13,7 @@ from ....ops.core.interpret import evaluate
 from ....ops.core.shared import SharedVariable as CoreShared
 from ....ops.networks.pooling import SumPool
 from ....ops.shapes.specify import CheckLengths
+from ....record.spelling import counted
 from ..flags import config, warn_once
 from ..tensors.dtypes import upcast
 from ..tensors.shapes import length
@@ -265,7 +266,7 @@ def _pooled(axes: int, input: Any, ws: Any, ignore: Any, stride: Any, pad: Any, 
         raise ValueError(f"{name}: mode is {mode!r}; expected 'max', 'sum', 'average_inc_pad' or 'average_exc_pad'")
     x = as_tensor_variable(input)
     if x.ndim < axes:
-        raise NotImplementedError(f"{name} takes at least {axes} dimensions, got {x} of type {x.type}")
+        raise NotImplementedError(f"{name} takes at least {counted(axes, 'dimension')}, got {x} of type {x.type}")
     kernel = _numbers(ws, axes, f"{name}: ws")
     steps = kernel if stride is None else _numbers(stride, axes, f"{name}: stride")
     around = _numbers(pad, axes, f"{name}: pad")

@@ -15,6 +15,7 @@ from ....graph import leaves
 from ....ops.core.interpret import default_updates
 from ....ops.core.shared import Container
 from ....ops.core.shared import SharedVariable as CoreShared
+from ....record.spelling import counted
 from ..flags import config
 from ..graphs.optimizers import with_registered
 from ..stored.bundles import BundleVariable, Spreading, spread, spread_outputs
@@ -118,7 +119,8 @@ class Function:
         """The arguments in order, defaults where none is given.  Raises TypeError for missing or unknown ones."""
         unknown = [k for k in kwargs if k not in self._names]
         if unknown or len(args) > len(self.inputs):
-            message = f"has no input {unknown[0]!r}" if unknown else f"takes {len(self.inputs)} inputs, got {len(args)}"
+            takes = f"takes {counted(len(self.inputs), 'input')}, got {len(args)}"
+            message = f"has no input {unknown[0]!r}" if unknown else takes
             raise TypeError(f"function {self.name or ''} {message}; inputs are {', '.join(map(str, self._names))}")
         found = list(args)
         for place, given in enumerate(self.inputs[len(args) :], len(args)):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
+from ....record.spelling import counted
 from ..graphs.user_ops import DisconnectedType, Op
 from .elementwise import cast
 from .types import TensorType
@@ -70,7 +71,7 @@ def _real(name: str, x: Any, rank: int) -> Any:
     """Raises TypeError for numbers that are not real, or too few dimensions."""
     x = as_tensor_variable(x)
     if x.ndim < rank:
-        raise TypeError(f"{name}: expected {rank} dimensions or more, got {x} of type {x.type}")
+        raise TypeError(f"{name}: expected {counted(rank, 'dimension')} or more, got {x} of type {x.type}")
     if not x.dtype.startswith("float"):
         raise TypeError(f"{name}: expected floats, got {x} of type {x.type}; use T.cast(x, 'floatX')")
     return x

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
+from ....record.spelling import counted
 from .dtypes import DISCRETE, float_x, upcast
 from .elementwise import cast, exported
 from .reductions import stack_all
@@ -74,7 +75,7 @@ def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> Any:
     x = as_tensor_variable(x)
     rank = ndim if ndim is not None else 1 if outdim is None else outdim
     if rank < 1 or (rank > x.ndim and x.ndim):
-        raise ValueError(f"flatten: ndim is {rank}, and {x} has {x.ndim} dimensions")
+        raise ValueError(f"flatten: ndim is {rank}, and {x} has {counted(x.ndim, 'dimension')}")
     return wrap(T.flatten(x.core, rank), x)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....record.spelling import counted
 from ..graphs.user_ops import MethodNotDefined, Op, grad_not_implemented
 from .dtypes import upcast, upgraded_to_float
 from .elementwise import FUNCTIONS, cast
@@ -33,7 +34,7 @@ class SpecialFunction(Op):
 
     def make_node(self, *inputs: Any) -> Apply:
         if len(inputs) != len(self.slopes):
-            raise TypeError(f"{self.name} takes {len(self.slopes)} operands, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes {counted(len(self.slopes), 'operand')}, got {len(inputs)}")
         given = [as_tensor_variable(i) for i in inputs]
         dtype, rank = upgraded_to_float(upcast(*(v.dtype for v in given))), max(v.ndim for v in given)
         if dtype.startswith("complex"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import graph
+from ....record.spelling import counted
 from ..flags import config
 from .dtypes import ALL, autocast, float_x
 
@@ -128,7 +129,7 @@ class TensorType(Type):
                 f"{self} cannot hold {given.dtype} without loss; cast it, or pass allow_input_downcast=True"
             )
         if found.ndim != self.ndim:
-            raise TypeError(f"{self} has {self.ndim} dimensions, got a value of shape {given.shape}")
+            raise TypeError(f"{self} has {counted(self.ndim, 'dimension')}, got a value of shape {given.shape}")
         if any(b and n != 1 for b, n in zip(self.broadcastable, found.shape, strict=True)):
             raise TypeError(f"{self} has length 1 where its pattern is True, got a value of shape {given.shape}")
         return found

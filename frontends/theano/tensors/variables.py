@@ -19,6 +19,7 @@ from ....ops.core.interpret import evaluate_and_update
 from ....ops.core.shared import SharedVariable as CoreShared
 from ....ops.core.tensor import TensorVariable as CoreVariable
 from ....ops.core.tensor import constant as core_constant
+from ....record.spelling import counted
 from ..flags import config
 from ..running.trial_values import value_of
 from .dtypes import autocast
@@ -361,7 +362,7 @@ def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None)
         return x
     if x.ndim > ndim:
         if not all(x.broadcastable[: x.ndim - ndim]):
-            raise ValueError(f"{x} has {x.ndim} dimensions, expected {ndim}")
+            raise ValueError(f"{x} has {counted(x.ndim, 'dimension')}, expected {ndim}")
         return x.dimshuffle(*range(x.ndim - ndim, x.ndim))
     return x.dimshuffle(*["x"] * (ndim - x.ndim), *range(x.ndim))
 

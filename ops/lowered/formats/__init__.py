@@ -24,6 +24,7 @@ import numpy as np
 
 from ....graph import Apply, Constant, Dim, Kind, Op, TensorType, Variable
 from ....record import record
+from ....record.spelling import counted
 from ...core.backward import pull_back_to
 from ...core.checks import describe
 from ...core.namespace import T
@@ -241,7 +242,7 @@ class PackedProduct(Lowered):
         fewest = sum(not array.optional for array in storage)
         if not fewest < len(inputs) <= len(storage) + 1:
             names = ", ".join(array.name for array in storage)
-            raise TypeError(f"{self.name} takes x, {names}, got {len(inputs)} inputs")
+            raise TypeError(f"{self.name} takes x, {names}, got {counted(len(inputs), 'input')}")
         x, *stored = inputs
         pairs = list(zip(stored, storage, strict=False))
         are_vectors = all(v.ndim == 1 and v.dtype == (a.dtype or x.dtype) for v, a in pairs)
@@ -251,7 +252,9 @@ class PackedProduct(Lowered):
         depth, outputs = own.matrix
         lengths = [(x.type.shape[-1], depth), *((v.type.shape[0], a.length) for v, a in pairs)]
         if any(have is not None and want is not None and have != want for have, want in lengths):
-            raise ValueError(f"{self.name}: {found} do not fit a matrix of {depth} rows, {outputs} columns")
+            raise ValueError(
+                f"{self.name}: {found} do not fit a matrix of {counted(depth, 'row')}, {counted(outputs, 'column')}"
+            )
         own.require_fitting(stored)
         return (TensorType(own.result or x.dtype, (*x.type.shape[:-1], outputs)),)
 

@@ -275,7 +275,7 @@ def test_mistakes_in_a_definition(arguments, options, kind, message):
 def test_mistakes_in_use():
     x, z = T.vector("x"), T.zvector("z")
     plain = ag.array_op("plain", lambda x: x[1:], result=lambda x: x)
-    with pytest.raises(TypeError, match="plain takes 1 operands, got 2"):
+    with pytest.raises(TypeError, match="plain takes 1 operand, got 2"):
         plain(x, x)
     with pytest.raises(TypeError, match=r"plain: expected operands of \(float32\) or \(float64\), got z"):
         plain(z)

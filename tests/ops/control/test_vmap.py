@@ -295,7 +295,7 @@ def test_nothing_is_looped_over_and_lines_stay():
     [
         (lambda x, v: ag.vmap(3), TypeError, "vmap: expected a function of variables, got 3"),
         (lambda x, v: ag.vmap(T.exp, in_axes=None)(x), ValueError, "in_axes is None for every argument"),
-        (lambda x, v: ag.vmap(T.exp, in_axes=(0, 0))(x), ValueError, "in_axes gives 2 axes for 1 arguments"),
+        (lambda x, v: ag.vmap(T.exp, in_axes=(0, 0))(x), ValueError, "in_axes gives 2 axes for 1 argument"),
         (lambda x, v: ag.vmap(T.exp, in_axes=2)(x), ValueError, r"argument 0: x .* has no axis 2"),
         (lambda x, v: ag.vmap(T.exp, out_axes=2)(x), ValueError, "out_axes is 2, and a result has 2 axes"),
         (lambda x, v: ag.vmap(T.add)(np.ones((2, 3)), np.ones((3, 3))), ValueError, "differ in the number of examples"),

@@ -408,7 +408,7 @@ def test_errors_name_op_operands_and_fix():
         flags - flags
     with pytest.raises(TypeError, match=r"floor does not take z"):
         T.floor(z)
-    with pytest.raises(TypeError, match=r"sin takes 1 operands, got 2"):
+    with pytest.raises(TypeError, match=r"sin takes 1 operand, got 2"):
         T.sin(x, x)
     with pytest.raises(TypeError, match=r"add does not take 'text'.*dtype"):
         x + "text"

@@ -87,7 +87,7 @@ def test_the_cheap_order_is_taken():
         ("ij,jk", 1, "operands"), ("ijk", 1, "'ijk' names 3 axes, operand 0 is"),
         ("ij->k", 1, "'k', which no operand has"),
         ("ij->ii", 1, "'i' more than once"), ("i1->i", 1, "has '1', and an axis is a letter"),
-        ("i->i", 1, "'i' names 1 axes, operand 0 is .*'...' stands for further axes"),
+        ("i->i", 1, "'i' names 1 axis, operand 0 is .*'...' stands for further axes"),
     ],
 )  # fmt: skip
 def test_mistakes(subscripts, count, message):

@@ -103,7 +103,7 @@ def test_mistakes():
         (lambda: T.fft.fft(x, axis=2), np.exceptions.AxisError, r"fft of x .*: axis 2 is out of bounds for rank 2"),
         (lambda: T.fft.ifft(x, norm="no"), ValueError, 'ifft: norm must be None, "backward", "ortho" or .*, got'),
         (lambda: T.fft.fftn(x, (2, 3, 4)), ValueError, "fftn: s has 3 lengths, x .* has 2 axes"),
-        (lambda: T.fft.fftn(x, (2, 3), axes=(0,)), ValueError, "fftn: s has 2 lengths for 1 axes"),
+        (lambda: T.fft.fftn(x, (2, 3), axes=(0,)), ValueError, "fftn: s has 2 lengths for 1 axis"),
         (lambda: T.fft.ifftn(x, axes=()), ValueError, "ifftn: at least one axis is needed"),
         (lambda: T.fft.fft(T.scalar("k")), np.exceptions.AxisError, "a scalar has no axes"),
         (lambda: T.fft.fft(x).eval({x: np.zeros((2, 0))}), ValueError, r"Invalid number of FFT data points \(0\)"),

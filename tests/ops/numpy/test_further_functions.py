@@ -126,7 +126,7 @@ def test_positions_and_grids():
     where = np.array([[0, 2, 1], [3, 0, 1]])
     ours, numpys = (lambda i, j, of=of: of.ravel_multi_index((i, j), (3, 4)) for of in (T, np))
     assert_like_numpy(ours, numpys, *where)
-    with pytest.raises(ValueError, match="ravel_multi_index: 1 arrays of indices for 2 axes"):
+    with pytest.raises(ValueError, match="ravel_multi_index: 1 array of indices for 2 axes"):
         T.ravel_multi_index(([0],), (3, 4))
 
 
@@ -238,7 +238,7 @@ def test_choices():
     for functions in ([-1.0, lambda v: v * 2], [lambda v: -v, 5, lambda v: v + 100]):
         ours, numpys = (lambda v, of=of, f=functions: of.piecewise(v, [v < 0, v > 1], f) for of in (T, np))
         assert_like_numpy(ours, numpys, sample(9) * 3)
-    with pytest.raises(ValueError, match="piecewise: 1 functions for 3 conditions"):
+    with pytest.raises(ValueError, match="piecewise: 1 function for 3 conditions"):
         T.piecewise(X, [X > 1, X > 2, X > 3], [1])
     with pytest.raises(ValueError, match='choose: mode is "raise", "wrap" or "clip"'):
         T.choose(a, options, mode="no")

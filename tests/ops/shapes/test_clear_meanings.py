@@ -181,7 +181,7 @@ def test_shapes_of_the_run():
     for shape in ([3, 4, 1], [12], [5, -1], [-1, -1], [0, -1]):
         with pytest.raises(ValueError):
             f(x, shape)
-    with pytest.raises(ValueError, match=r"reshape: ndim is 3, and 2 lengths are given"):
+    with pytest.raises(ValueError, match=r"reshape: ndim is 3, got 2 lengths"):
         T.reshape(m, (3, 4), ndim=3)
     with pytest.raises(TypeError, match=r"reshape: ndim must be the number of lengths, an int, got 'two'"):
         T.reshape(m, k, ndim="two")
