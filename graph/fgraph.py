@@ -166,6 +166,10 @@ class FunctionGraph:
         order = None if any(v.owner for v in known) else self.order
         return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known), order=order), self.updates)
 
+    def with_images(self, images: Mapping[Variable, Variable]) -> FunctionGraph:
+        """The graph after a pass over its nodes, which found `images` of all values that change; itself without any."""
+        return FunctionGraph(self.inputs, [images.get(o, o) for o in self.outputs], self.updates) if images else self
+
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
         """Rebuild the graph from the inputs; `visit(node)` returns the replacements of a rebuilt node's outputs."""
         return FunctionGraph(self.inputs, rebuild(self.outputs, {}, visit, order=self.order), self.updates)

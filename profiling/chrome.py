@@ -19,9 +19,9 @@ SHOWN_SECONDS = 1e-6
 """Rules that took less would be events too short to be seen."""
 
 
-def optimizer_trace(profile: OptimizerProfile, start: float = 0.0) -> dict[str, Any]:
-    """`{"traceEvents": [...]}`, ready for JSON; `start`: the time of the first event, in seconds."""
-    return {"traceEvents": list(optimizer_events(profile, start)), "displayTimeUnit": "ms"}
+def optimizer_trace(profile: OptimizerProfile) -> dict[str, Any]:
+    """`{"traceEvents": [...]}`, ready for JSON."""
+    return {"traceEvents": list(optimizer_events(profile)), "displayTimeUnit": "ms"}
 
 
 def optimizer_events(profile: OptimizerProfile, start: float = 0.0) -> Iterator[dict[str, Any]]:
@@ -54,16 +54,16 @@ def run_events(profile: RunProfile, start: float = 0.0, thread: int = 1) -> Iter
         start += step.seconds
 
 
-def call_events(profile: RunProfile, start: float = 0.0) -> Iterator[dict[str, Any]]:
+def call_events(profile: RunProfile) -> Iterator[dict[str, Any]]:
     """The last call as a process of its own: nodes on the thread of the caller, shares of parallel work on theirs."""
     call = profile.last_call
     if call is None:
         return
     for text, moment in zip(profile.texts, call.nodes, strict=False):
         if moment:
-            yield _event(text, "node", start + moment[0], moment[1] - moment[0], {}, 0, 1)
+            yield _event(text, "node", moment[0], moment[1] - moment[0], {}, 0, 1)
     for thread, begin, end in call.work:
-        yield _event("parallel work", "share", start + begin, end - begin, {}, thread + 1, 1)
+        yield _event("parallel work", "share", begin, end - begin, {}, thread + 1, 1)
 
 
 def _event(

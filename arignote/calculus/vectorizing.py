@@ -14,7 +14,7 @@ from ..graph import TensorType, Variable, leaves
 from ..graph.provenance import marking
 from ..ops.control.batching import carried
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import by_position, describe, shown
+from ..ops.core.checks import describe, shown
 from ..ops.core.tensor import as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.random.draws import DrawState, state_after, states_of_examples
@@ -22,6 +22,7 @@ from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import anchored, as_promised
 from ..record.spelling import counted
 from ..tree import Form, is_tree, parts_of, place, places, symbolic_flat, unflat
+from .custom import tensor_of
 from .stable import stable_forms
 
 
@@ -78,7 +79,7 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
             given, form = [made], None
         paths = places(form, "result") if form is not None else ["result 0"]
         places_of = _axes_of(out_axes, form, "out_axes")
-        wanted = [_tensor(path, o) for path, o in zip(paths, given, strict=True)]
+        wanted = [tensor_of(o, f"vmap: {path}") for path, o in zip(paths, given, strict=True)]
         results = zip(_with_own_draws(wanted, many, marks), places_of, strict=True)
         return unflat(form, iter([_moved_to(o, axis) for o, axis in results]))
 
@@ -88,7 +89,7 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
 
 def _one_of(path: str, leaf: Any, axis: int | None, many: dict[Variable, Variable]) -> Any:
     """Return the variable of one example of a leaf; `many` maps it to the leaf, its axis in front."""
-    variable = _tensor(path, leaf)
+    variable = tensor_of(leaf, f"vmap: {path}")
     if axis is None:
         return variable
     front = _in_front(variable, axis, f"vmap: {path}")
@@ -156,14 +157,6 @@ def _unit_tensors(like: Variable) -> Any:
 def _unfolded(rows: Any, output: Variable) -> Any:
     """Return the first axis, one part per element of `output`, as the axes of `output`."""
     return rows if output.ndim == 1 else T.reshape(rows, (*lengths_of(output), *lengths_of(rows)[1:]))
-
-
-def _tensor(what: str, value: Any) -> Any:
-    try:
-        return as_tensor(value)
-    except (TypeError, ValueError):
-        expected = f"expected a variable, a number or an array{by_position(value)}"
-        raise TypeError(f"vmap: {what} is {shown(value)}; {expected}") from None
 
 
 def _in_front(variable: Variable, axis: int, what: str) -> Any:

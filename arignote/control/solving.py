@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
+from ..calculus.custom import tensor_of
 from ..graph import FunctionGraph, Variable, rebuild, same_shape
 from ..graph.node import Apply
 from ..graph.types import numpy_dtype
@@ -22,7 +23,7 @@ from ..ops.control.batching import carried
 from ..ops.control.composed import Composed, Derivative
 from ..ops.control.scan_ops import closed
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import by_position, describe, shown
+from ..ops.core.checks import describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import lengths_of
@@ -180,11 +181,7 @@ def _over(graph: FunctionGraph, values: Sequence[Any], taken: Sequence[Variable]
 
 def _floating(value: Any, what: str) -> Any:
     """Return a variable of floats.  Raises TypeError for other values; numbers of Python become float64."""
-    try:
-        found = as_tensor(value)
-    except (TypeError, ValueError):
-        expected = f"expected a variable, a number or an array{by_position(value)}"
-        raise TypeError(f"{what} is {shown(value)}; {expected}") from None
+    found = tensor_of(value, what)
     if found.type.kind in "iub" and not isinstance(value, Variable):
         found = T.cast(found, "float64")
     if found.type.kind != "f":

@@ -82,7 +82,7 @@ def without_zero_channels(graph: FunctionGraph) -> FunctionGraph:
                 f"freeze: remove_channels: output {number} has channels whose weights are all zero, and would become "
                 f"shorter{_line(output.owner)}; leave its layer out of pruning"
             )
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)
 
 
 def _made(node: Apply, new: Apply, carried: Carried) -> Sequence[Made]:

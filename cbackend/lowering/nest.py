@@ -247,10 +247,10 @@ class Nest(Scalars):
             array = self._pointer(number, p, array)
         return array, self._offset(number, positions[-1]), positions[-1] + 1
 
-    def array_before(self, number: int, loops: int) -> str:
-        """Return the pointer to the part of an operand that the loops outside the innermost ones have reached."""
+    def array_before_tiles(self, number: int) -> str:
+        """Return the pointer to the part of an operand that the loops outside the two innermost ones have reached."""
         array = self.operands.array(number)
-        for position in range(len(self.order) - loops):
+        for position in range(len(self.order) - 2):
             if self.order[position] in self.operands[number].loops:
                 array = self._pointer(number, position, array)
         return array

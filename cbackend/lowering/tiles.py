@@ -39,7 +39,7 @@ def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     body = pruned((ir.loop(outer, (*nest.at[-2], *innermost)),))
     reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
     touched = set(arrays_in(body))
-    tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 2) in touched])
+    tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before_tiles(k) in touched])
     lengths: dict[str, ir.Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
     inside = [s for k in tile.operands for s in tile.pointed(k, lengths)]
     if nest.fallible:
@@ -105,7 +105,7 @@ class _Tile:
 
     def base(self, k: int) -> str:
         """Return the pointer to an operand where the loops of the tile begin."""
-        return self.nest.array_before(k, 2)
+        return self.nest.array_before_tiles(k)
 
     def _stride(self, k: int, along: int) -> ir.Expr:
         return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ir.ZERO

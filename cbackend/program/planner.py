@@ -411,10 +411,10 @@ class Planner:
         self.copy(target, array)
         return target
 
-    def modifiable(self, node: Apply, source: int) -> prog.Array:
-        """Return an array with input number `source` that `node` may overwrite: the input itself, or a copy."""
-        x = self.arrays[node.inputs[source]]
-        if node.op.destroys().get(0) == source and self.is_overwritable(x):
+    def modifiable(self, node: Apply) -> prog.Array:
+        """Return an array with the first input that `node` may overwrite: the input itself, or a copy."""
+        x = self.arrays[node.inputs[0]]
+        if node.op.destroys().get(0) == 0 and self.is_overwritable(x):
             return self.put(node.out, x)
         result = self.result(node.out, x.lengths)
         self.copy(result, x)

@@ -135,7 +135,7 @@ class WriteKernel(Moving):
 
     def plan(self, p: Planner, node: Apply) -> None:
         value = p.arrays[node.inputs[1]]
-        part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
+        part = window(p, p.modifiable(node), node, node.inputs[2:])
         fits(p, value, part.lengths)
         if self._sets:
             p.copy(part, value)
@@ -191,7 +191,7 @@ class IndexKernel(Moving):
             access = access_of(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
             other = p.result(node.out, access.extents)
         else:
-            access = access_of(p, p.modifiable(node, 0), node, node.inputs[2:])
+            access = access_of(p, p.modifiable(node), node, node.inputs[2:])
             other = p.arrays[node.inputs[1]]
             fits(p, other, access.extents)
         _, arguments = called(p, access, self._how, other.dtype, other)

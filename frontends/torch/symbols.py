@@ -49,10 +49,6 @@ def _cast(dtype: str) -> Callable[[Any], Any]:
     return lambda v: T.cast(v, dtype)
 
 
-def _exact_div(a: Any, b: Any) -> Any:
-    return T.floor_div(a, b)
-
-
 def _float(function: Callable[..., Any], *values: Any) -> Any:
     return function(*(T.cast(v, "float64") if isinstance(v, Variable) else constant(float(v)) for v in values))
 

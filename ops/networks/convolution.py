@@ -150,7 +150,7 @@ class Convolution(Convolving):
         by_group = T.swapaxes(split(w, 1, groups), 0, 1)
         pairs = split(self(merged(x, 0), merged(merged(by_group, 0), 0)), 0, examples.length)
         each = split(split(pairs, 2, groups), 3, examples.length)  # examples, images, groups, examples, ...
-        return merged(_with_itself(each, 0, 3), 2)
+        return merged(_with_itself(each, 0), 2)
 
 
 @record(repr=False)
@@ -218,12 +218,12 @@ class KernelGradient(Convolving):
         x, g = (merged(merged(T.swapaxes(split(v, 2, constant(self.groups, "int64")), 1, 2), 1), 1) for v in (x, g))
         pairs = split(split(self(x, g, *inputs[2:]), 0, constant(self.groups, "int64")), 1, examples.length)
         each = split(pairs, 3, examples.length)  # groups, examples, outputs, examples, channels, ...
-        return merged(_with_itself(each, 1, 3), 1)
+        return merged(_with_itself(each, 1), 1)
 
 
-def _with_itself(x: Variable, first: int, second: int) -> Any:
-    """Return the diagonal of `x`, which has the axis of the examples twice, with that axis in front."""
-    return T.moveaxis(T.diagonal(x, 0, first, second), -1, 0)
+def _with_itself(x: Variable, axis: int) -> Any:
+    """Return the diagonal of `x`, whose axes `axis` and 3 are the examples, with these in front."""
+    return T.moveaxis(T.diagonal(x, 0, axis, 3), -1, 0)
 
 
 def _conj(x: Variable) -> Variable:

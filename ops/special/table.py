@@ -23,17 +23,16 @@ _NARROW = frozenset((
 
 
 def special_op(
-    function: Callable[..., float], *derivative: Callable[..., Any] | None, cost: int, name: str = "", **facts: Any
+    function: Callable[..., float], *derivative: Callable[..., Any] | None, cost: int, **facts: Any
 ) -> Any:
     """Return the op of a scalar function; `derivative`: an entry for each operand, as in other records."""
-    name = name or function.__name__
-    code = function.__code__
+    name, code = function.__name__, function.__code__
     count = code.co_argcount
     rule = promotion.by_scipy(_LIKE.get(count, np.arctan2), "float32" if name in _NARROW else "float64")
     op = SpecialFunction(
         name, meaning(function), rule, function.__doc__ or "",
         arity=count, operands=code.co_varnames[:count], cost=cost, derivative=derivative,
-        c={"f": call(f"ag_{function.__name__}_f64", count)}, **facts,
+        c={"f": call(f"ag_{name}_f64", count)}, **facts,
     )  # fmt: skip
     SPECIAL[name] = op
     return add_special(op)

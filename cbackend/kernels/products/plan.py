@@ -112,7 +112,7 @@ def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
     """Return the matrix to add to, of the product's shape: `z` itself if it may be overwritten, else a copy."""
     for axis, (have, want) in enumerate(zip(z.lengths, product, strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
-    return p.modifiable(node, 0)
+    return p.modifiable(node)
 
 
 def _gemm(p: Planner, alpha: Scalar, a: Array, b: Array, beta: Scalar, y: Array) -> None:

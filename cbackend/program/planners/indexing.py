@@ -31,7 +31,7 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
     The part of an input that is overwritten is kept until the call has succeeded: see graph/op.py, `restorable`.
     """
     value = p.arrays[node.inputs[1]]
-    part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
+    part = window(p, p.modifiable(node), node, node.inputs[2:])
     fits(p, value, part.lengths)
     if p.restores and not p.mutable.keys().isdisjoint(part.memory):
         _keep(p, part)
@@ -87,7 +87,7 @@ def plan_combine(p: Planner, node: Apply) -> None:
 
 def _plan_scatter(p: Planner, node: Apply, how: str) -> None:
     value = p.arrays[node.inputs[1]]
-    access = _checked_access(p, p.modifiable(node, 0), node, node.inputs[2:])
+    access = _checked_access(p, p.modifiable(node), node, node.inputs[2:])
     fits(p, value, access.extents)
     _launch(p, access, how, value.dtype, value, writes=access.x, reads=value)
 

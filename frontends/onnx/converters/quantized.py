@@ -18,11 +18,11 @@ from .elementwise import like
 from .windows import convolved
 
 
-def _broadcast_parameter(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
+def _broadcast_parameter(v: Any, x: Variable, node: Node) -> Any:
     """Scales or zero points broadcast to x: one in all, one for each position of an axis, or one for each block."""
     if v is None or v.ndim == 0 or (v.ndim == 1 and v.type.shape[0] == 1):
         return v if v is None or v.ndim == 0 else T.reshape(v, ())
-    axis = node.attr("axis", default) % x.ndim
+    axis = node.attr("axis", 1) % x.ndim
     block = node.attr("block_size", 0)
     if block or v.ndim == x.ndim:
         size = block or -(-(x.type.shape[axis] or 0) // (v.type.shape[axis] or 1))

@@ -174,14 +174,6 @@ def _int_or_variable(length: Any) -> Any:
     return int(length.data) if isinstance(length, Constant) else length
 
 
-def known_ints(value: Any, fail: Fail, what: str) -> list[int]:
-    """The elements of a vector that must be known when the model is read."""
-    found = None if value is None else elements(value)
-    if found is None or not all(isinstance(item, int) for item in found):
-        raise fail(f"{what} must be a constant; it is computed when the model runs")
-    return found
-
-
 def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
     """The elements of a vector of known length as ints and scalar variables."""
     found = elements(value)

@@ -120,11 +120,6 @@ def _kept(function: Callable[..., Any], x: Any, axes: Any) -> Any:
     return x if x.ndim == 0 else function(x, axis=axes, keepdims=True)
 
 
-def _correction(unbiased: Any, correction: Any) -> Any:
-    """Return what is taken from the number of elements: the old argument is a truth value."""
-    return int(unbiased) if isinstance(unbiased, bool) else correction
-
-
 @converter("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
 def variance(call: Call, x: Any, *args: Any, correction: Any = None, keepdim: bool = False, **named: Any) -> Any:
     name = str(call.node.target._schema.name)

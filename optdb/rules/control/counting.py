@@ -58,7 +58,7 @@ def changed_nodes(graph: FunctionGraph, change: Callable[[Apply], Apply]) -> Fun
         new = change(node).over(known)
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    return graph.substituted(known) if known else graph
+    return graph.with_images(known)
 
 
 def _with_clamped_body(node: Apply, natural: set[Variable]) -> Apply:

@@ -48,7 +48,7 @@ def merged(graph: FunctionGraph) -> FunctionGraph:
             new = node.over(known)
             if new is not node:
                 known.update(zip(node.outputs, new.outputs, strict=True))
-    return graph.substituted(known)
+    return graph.with_images(known)
 
 
 def _joined_loops(graph: FunctionGraph) -> dict[Apply, tuple[Apply, dict[Variable, int]]]:

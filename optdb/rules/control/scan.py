@@ -183,7 +183,7 @@ def slimmed(graph: FunctionGraph) -> FunctionGraph:
                 continue
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    return graph.substituted(known) if lasts or known else graph
+    return graph.with_images(known)
 
 
 def _only_last(graph: FunctionGraph, trace: Variable) -> bool:

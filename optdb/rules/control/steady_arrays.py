@@ -64,7 +64,7 @@ def _changed(graph: FunctionGraph, facts: _Facts) -> FunctionGraph:
         new = changed.over(known)
         if new is not node:
             known.update(zip(kept, new.outputs, strict=True))
-    return graph.substituted(known) if known else graph
+    return graph.with_images(known)
 
 
 def _with_less(node: Apply, graph: FunctionGraph, facts: _Facts) -> tuple[Apply, Sequence[Variable]]:

@@ -50,7 +50,7 @@ def trees_as_one(
                 new = made
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)
 
 
 def _as_one(tree: Sequence[Apply], op: Callable[[FunctionGraph], Op], known: Mapping[Variable, Variable]) -> Apply:

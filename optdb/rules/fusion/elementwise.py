@@ -249,9 +249,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> Funct
                 copy = flat
         if copy is not node:
             known.update(zip(node.outputs, copy.outputs, strict=True))
-    if not known:
-        return graph
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)
 
 
 def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:

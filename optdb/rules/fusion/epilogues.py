@@ -67,9 +67,7 @@ def fuse_epilogues(graph: FunctionGraph, by: str, editor: GraphEditor) -> Functi
             new = fused
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    if not known:
-        return graph
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)
 
 
 def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:

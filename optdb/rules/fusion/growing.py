@@ -57,9 +57,7 @@ def grown_in_place(graph: FunctionGraph, by: str, editor: GraphEditor) -> Functi
                 continue
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    if not known:
-        return graph
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)
 
 
 def _chains(graph: FunctionGraph) -> list[list[Apply]]:

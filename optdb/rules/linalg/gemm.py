@@ -287,4 +287,4 @@ def _replaced(graph: FunctionGraph, sums: Mapping[Apply, Sum], by: str, editor: 
                 images = (called,)
         if images is not node.outputs:
             known.update(zip(node.outputs, images, strict=True))
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(known)

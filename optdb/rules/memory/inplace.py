@@ -105,9 +105,7 @@ def mark(
                 new = marked
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
-    if not known:
-        return graph, tally
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates), tally
+    return graph.with_images(known), tally
 
 
 def _legal_pairs(node: Apply, candidates: Candidates, live: Liveness, tally: Tally) -> tuple[tuple[int, int], ...]:

@@ -72,9 +72,7 @@ class _Stored:
                 known.update(zip(node.outputs, made, strict=True))
             elif new is not node:
                 known.update(zip(node.outputs, new.outputs, strict=True))
-        if not known:
-            return graph
-        return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+        return graph.with_images(known)
 
     def narrowed(self, variable: Variable) -> Constant | None:
         """Return the constant in 16 bits; None for a small one, or with numbers beyond the format's range."""

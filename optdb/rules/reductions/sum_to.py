@@ -34,10 +34,7 @@ class SumToOptimizer(Optimizer):
                 known[node.out] = images.inputs[0]
             elif images is not node:
                 known.update(zip(node.outputs, images.outputs, strict=True))
-        if not useless:
-            return graph, OptimizerProfile()
-        outputs = [known.get(o, o) for o in graph.outputs]
-        return FunctionGraph(graph.inputs, outputs, graph.updates), OptimizerProfile()
+        return graph.with_images(known), OptimizerProfile()
 
 
 def _useless(graph: FunctionGraph) -> set[Apply]:

@@ -117,9 +117,7 @@ def _returning(
 ) -> FunctionGraph:
     """Return the graph with others of its outputs, which nodes inside go on to read."""
     taken = {before: after for before, after in others.items() if editor.admit(by, before, after, True)}
-    if not taken:
-        return graph
-    return FunctionGraph(graph.inputs, [taken.get(o, o) for o in graph.outputs], graph.updates)
+    return graph.with_images(taken)
 
 
 class Assumed:

@@ -99,8 +99,7 @@ class _Columns:
             new = node.over(known)
             if new is not node:
                 known.update(zip(node.outputs, new.outputs, strict=True))
-        outputs = [known.get(o, o) for o in self.graph.outputs]
-        return FunctionGraph(self.graph.inputs, outputs, self.graph.updates)
+        return self.graph.with_images(known)
 
     def _of_end(self, end: Apply) -> Variable:
         x, last = end.inputs[0], end.inputs[0].ndim - 1
