@@ -98,22 +98,15 @@ class Propagation:
     def _marked(self, node: Apply, states: Sequence[State]) -> Placed | None:
         """Return the placement of an op of this subpackage; None for other ops."""
         op = node.op
-        if isinstance(op, Collect):
-            return Placed((Partial(op),), {}, rows=rows_of(states))
-        if isinstance(op, Own):
-            return Placed((LOCAL,), {}, rows=rows_of(states))
-        if isinstance(op, OfBlock):
-            return Placed((LOCAL,), {0: op.axis}, has_rank=True, rows=rows_of(states[1:]))
-        if isinstance(op, Aligned):
-            return Placed((Split(op.axis, op.rows),), {}, rows=op.of)
-        if isinstance(op, Begin):
-            return Placed((LOCAL,), {}, span=(0,), rows=rows_of(states[1:]))
-        if isinstance(op, AsSlice):
-            return Placed((states[1],), {})
-        if isinstance(op, Part):
-            return Placed((Split(op.axis, op.rows),), {}, rows=op.rows)
-        if isinstance(op, WrittenPart):
-            return self._written(node, op, states)
+        match op:
+            case Collect(): return Placed((Partial(op),), {}, rows=rows_of(states))
+            case Own(): return Placed((LOCAL,), {}, rows=rows_of(states))
+            case OfBlock(): return Placed((LOCAL,), {0: op.axis}, has_rank=True, rows=rows_of(states[1:]))
+            case Aligned(): return Placed((Split(op.axis, op.rows),), {}, rows=op.of)
+            case Begin(): return Placed((LOCAL,), {}, span=(0,), rows=rows_of(states[1:]))
+            case AsSlice(): return Placed((states[1],), {})
+            case Part(): return Placed((Split(op.axis, op.rows),), {}, rows=op.rows)
+            case WrittenPart(): return self._written(node, op, states)
         return None
 
     def _written(self, node: Apply, op: WrittenPart, states: Sequence[State]) -> Placed:

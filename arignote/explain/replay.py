@@ -482,14 +482,11 @@ def described(variable: Variable) -> str:
 
 def word(op: Op) -> str:
     """Return the op in print; a group by the names of its nodes."""
-    if isinstance(op, InPlace):
-        return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
-    if isinstance(op, FusedProduct):
-        return f"{word(op.product)}+{word(op.group)}"
-    if isinstance(op, ConvolutionPair):
-        return f"pair{{{word(op.first)} > {word(op.second)}}}"
-    if isinstance(op, Assembled):
-        return f"assembled{{{', '.join(word(node.op) for node in op.graph.order)}}}"
+    match op:
+        case InPlace(): return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
+        case FusedProduct(): return f"{word(op.product)}+{word(op.group)}"
+        case ConvolutionPair(): return f"pair{{{word(op.first)} > {word(op.second)}}}"
+        case Assembled(): return f"assembled{{{', '.join(word(node.op) for node in op.graph.order)}}}"
     if isinstance(op, Pipeline):
         stages = (word(node.op) for node in op.graph.order if not isinstance(node.op, VIEWS))
         return f"pipeline{{{' > '.join(stages)}}}"

@@ -136,14 +136,11 @@ def _simple(s: Statement) -> str:
         array = s.array if isinstance(s.array, str) else expression(s.array)
         start = array if offset == "0" else f"{array} + {offset}"
         return f"{'const ' * s.const}{storage_type(s.dtype)} *{s.name} = {start}"
-    if isinstance(s, Assign):
-        return f"{s.name} = {expression(s.value)}"
-    if isinstance(s, Store):
-        return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
-    if isinstance(s, Do):
-        return expression(s.value)
-    if isinstance(s, Break):
-        return "break"
+    match s:
+        case Assign(): return f"{s.name} = {expression(s.value)}"
+        case Store(): return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
+        case Do(): return expression(s.value)
+        case Break(): return "break"
     assert isinstance(s, Return)
     return f"return {expression(s.value)}"
 

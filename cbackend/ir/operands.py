@@ -162,14 +162,11 @@ def parameter_names(rank: int, outputs: tuple[Operand, ...], inputs: tuple[Opera
 
 def parameter(argument: Argument, operands: tuple[Operand, ...], outputs: int, shared: frozenset[int]) -> Parameter:
     """The parameter of an argument, among `outputs` outputs of which some are `shared`."""
-    if isinstance(argument, Extent):
-        return Parameter(f"n{argument.loop}")
-    if isinstance(argument, Extra):
-        return Parameter(argument.name)
-    if isinstance(argument, Report):
-        return Parameter("detail", is_pointer=True, const=False)
-    if isinstance(argument, Poll):
-        return Parameter("stopped", CALLBACK)
+    match argument:
+        case Extent(): return Parameter(f"n{argument.loop}")
+        case Extra(): return Parameter(argument.name)
+        case Report(): return Parameter("detail", is_pointer=True, const=False)
+        case Poll(): return Parameter("stopped", CALLBACK)
     name = operand_name(argument.operand, outputs)
     if isinstance(argument, Bits):
         return Parameter(f"{name}_bits")

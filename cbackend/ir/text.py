@@ -104,16 +104,12 @@ def _operand(kind: str, name: str, operand: Operand) -> str:
 
 
 def _argument(argument: Argument) -> str:
-    if isinstance(argument, Extent):
-        return f"extent {argument.loop}"
-    if isinstance(argument, Pointer):
-        return f"pointer {argument.operand}"
-    if isinstance(argument, Stride):
-        return f"stride {argument.operand} {argument.loop}"
-    if isinstance(argument, Bits):
-        return f"bits {argument.operand}"
-    if isinstance(argument, Extra):
-        return f"extra {argument.number} {argument.name}"
+    match argument:
+        case Extent(): return f"extent {argument.loop}"
+        case Pointer(): return f"pointer {argument.operand}"
+        case Stride(): return f"stride {argument.operand} {argument.loop}"
+        case Bits(): return f"bits {argument.operand}"
+        case Extra(): return f"extra {argument.number} {argument.name}"
     return "poll" if isinstance(argument, Poll) else "report"
 
 
@@ -171,14 +167,11 @@ def _simple(s: ir.Statement) -> str:
     if isinstance(s, ir.ElementPointer):
         array = s.array if isinstance(s.array, str) else expr_text(s.array)
         return f"point {s.name}: {'const ' * s.const}{s.dtype} = {array} + {expr_text(s.offset)}"
-    if isinstance(s, ir.Assign):
-        return f"{s.name} = {expr_text(s.value)}"
-    if isinstance(s, ir.Store):
-        return f"{s.array}[{expr_text(s.index)}] = {expr_text(s.value)}"
-    if isinstance(s, ir.Do):
-        return f"do {expr_text(s.value)}"
-    if isinstance(s, ir.Break):
-        return "break"
+    match s:
+        case ir.Assign(): return f"{s.name} = {expr_text(s.value)}"
+        case ir.Store(): return f"{s.array}[{expr_text(s.index)}] = {expr_text(s.value)}"
+        case ir.Do(): return f"do {expr_text(s.value)}"
+        case ir.Break(): return "break"
     assert isinstance(s, ir.Return)
     return f"return {expr_text(s.value)}"
 

@@ -164,14 +164,11 @@ def arrays_in(body: Iterable[ir.Statement]) -> Iterator[str]:
 
 
 def _expressions(s: ir.Statement) -> tuple[ir.Expr, ...]:
-    if isinstance(s, (ir.Let, ir.Var, ir.Assign, ir.Do, ir.Return)):
-        return (s.value,)
-    if isinstance(s, ir.Store):
-        return (s.index, s.value)
-    if isinstance(s, ir.ElementPointer):
-        return (s.offset,) if isinstance(s.array, str) else (s.array, s.offset)
-    if isinstance(s, ir.For):
-        return (s.start, s.stop) if isinstance(s.step, int) else (s.start, s.stop, s.step)
+    match s:
+        case ir.Let() | ir.Var() | ir.Assign() | ir.Do() | ir.Return(): return (s.value,)
+        case ir.Store(): return (s.index, s.value)
+        case ir.ElementPointer(): return (s.offset,) if isinstance(s.array, str) else (s.array, s.offset)
+        case ir.For(): return (s.start, s.stop) if isinstance(s.step, int) else (s.start, s.stop, s.step)
     return (s.condition,) if isinstance(s, ir.If) else ()
 
 

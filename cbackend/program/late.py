@@ -79,14 +79,11 @@ def _needs(step: prog.Step) -> Iterator[prog.Memory]:
 
 
 def _quantities(step: prog.Step) -> tuple[prog.Quantity, ...]:
-    if isinstance(step, (prog.Compute, prog.Guard)):
-        return step.operands
-    if isinstance(step, prog.Allocate):
-        return step.lengths
-    if isinstance(step, prog.Fill):
-        return step.values
-    if isinstance(step, prog.Order):
-        return step.lengths + step.strides
+    match step:
+        case prog.Compute() | prog.Guard(): return step.operands
+        case prog.Allocate(): return step.lengths
+        case prog.Fill(): return step.values
+        case prog.Order(): return step.lengths + step.strides
     return (step.offset,) if isinstance(step, prog.Offset) else ()
 
 

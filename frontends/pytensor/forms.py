@@ -185,16 +185,12 @@ def form_of(kind: Type) -> Form:
     """Return the form of a type.  Raises TypeError for a type that has none."""
     if hasattr(kind, "format"):  # sparse: PyTensor derives its type from that of tensors
         return SparseForm(kind)
-    if isinstance(kind, PyTensorType):
-        return Form(kind)
-    if isinstance(kind, ScalarType):
-        return NumberForm(kind)
-    if isinstance(kind, RandomGeneratorType):
-        return GeneratorForm(kind)
-    if isinstance(kind, NoneTypeT):
-        return NoneForm(kind)
-    if isinstance(kind, SliceType):
-        return SliceForm(kind)
+    match kind:
+        case PyTensorType(): return Form(kind)
+        case ScalarType(): return NumberForm(kind)
+        case RandomGeneratorType(): return GeneratorForm(kind)
+        case NoneTypeT(): return NoneForm(kind)
+        case SliceType(): return SliceForm(kind)
     if hasattr(kind, "dims") and hasattr(kind, "shape"):
         return Form(kind)
     raise TypeError(f"values of type {kind} have no form as arrays; expected tensors, generators or sparse matrices")

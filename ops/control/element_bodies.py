@@ -306,16 +306,12 @@ class _Versions:
             if not isinstance(op, IncSubtensor):
                 return op is identity and self._part(op, node)
             return is_one_write(node) and self._vector(node, vectors)
-        if isinstance(op, Scan):
-            return in_place_order(op) is not None and self._loop(op, node)
-        if isinstance(op, Cond):
-            return self._choice(op, node)
-        if isinstance(op, IncSubtensor):
-            return self._written(op, node)
-        if isinstance(op, AdvancedIncSubtensor):
-            return is_scatter(node) and self._scattered(node)
-        if isinstance(op, AdvancedSubtensor):
-            return is_gather(node) and self._vector(node, vectors)
+        match op:
+            case Scan(): return in_place_order(op) is not None and self._loop(op, node)
+            case Cond(): return self._choice(op, node)
+            case IncSubtensor(): return self._written(op, node)
+            case AdvancedIncSubtensor(): return is_scatter(node) and self._scattered(node)
+            case AdvancedSubtensor(): return is_gather(node) and self._vector(node, vectors)
         return self._part(op, node)
 
     def _is_computed(self, op: Op, node: Apply) -> bool:

@@ -71,14 +71,11 @@ def is_of_vectors(node: Apply) -> bool:
     """Whether a node computes scalars, or vectors element by element, or folds a vector to a scalar."""
     op = unmarked(node.op)
     ranks = {i.ndim for i in node.inputs}
-    if isinstance(op, (Alloc, DimShuffle)):
-        return ranks == {0} and node.out.ndim <= 1
-    if isinstance(op, Dot):
-        return ranks == {1} and node.out.dtype in _ADDED
-    if isinstance(op, SumTo):
-        return ranks == {1} and node.out.dtype in _ADDED
-    if isinstance(op, Reduce):
-        return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
+    match op:
+        case Alloc() | DimShuffle(): return ranks == {0} and node.out.ndim <= 1
+        case Dot(): return ranks == {1} and node.out.dtype in _ADDED
+        case SumTo(): return ranks == {1} and node.out.dtype in _ADDED
+        case Reduce(): return ranks == {1} and op.axis == (0,) and op.name in _FOLDS and node.out.dtype in _ADDED
     return isinstance(op, Pointwise) and node.out.ndim <= 1
 
 

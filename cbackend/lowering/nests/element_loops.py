@@ -278,16 +278,12 @@ class _Writer(SelectedWrites):
             return self.gathered(given[0], given[1:])
         if isinstance(op, DimShuffle) and node.out.ndim:
             return self.filled(given[0], ir.ONE, node.out.dtype)
-        if isinstance(op, Alloc):
-            return self.filled(given[0], given[1], node.out.dtype)
-        if isinstance(op, IncSubtensor):
-            return self.with_element(op, *given)
-        if isinstance(op, Dot):
-            return self.dot(node, given)
-        if isinstance(op, Reduce):
-            return self.fold(op, node, given[0])
-        if isinstance(op, SumTo):
-            return self.summed_to(node, *given)
+        match op:
+            case Alloc(): return self.filled(given[0], given[1], node.out.dtype)
+            case IncSubtensor(): return self.with_element(op, *given)
+            case Dot(): return self.dot(node, given)
+            case Reduce(): return self.fold(op, node, given[0])
+            case SumTo(): return self.summed_to(node, *given)
         return self.elementwise(node, given, shapes)
 
     def _read(self, op: Subtensor, x: View | Elements, indices: Sequence[ir.Expr]) -> Value:

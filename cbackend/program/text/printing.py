@@ -165,20 +165,16 @@ class Printer:
 
     def argument(self, argument: prog.Argument) -> str:
         """An argument of a call."""
-        if isinstance(argument, prog.Array):
-            return self.array(argument)
-        if isinstance(argument, prog.Vector):
-            return f"[{_list(argument.values)}]"
-        if isinstance(argument, prog.Number):
-            return f"{argument.value}:{argument.dtype}"
-        if isinstance(argument, prog.After):
-            return f"then {argument.kernel}({_list(map(self.argument, argument.arguments))})"
-        if isinstance(argument, prog.Stages):
-            return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
-        if isinstance(argument, prog.Inner):
-            return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        if isinstance(argument, (prog.Detail, prog.Poll)):
-            return "detail" if isinstance(argument, prog.Detail) else "poll"
+        match argument:
+            case prog.Array(): return self.array(argument)
+            case prog.Vector(): return f"[{_list(argument.values)}]"
+            case prog.Number(): return f"{argument.value}:{argument.dtype}"
+            case prog.After(): return f"then {argument.kernel}({_list(map(self.argument, argument.arguments))})"
+            case prog.Stages():
+                return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
+            case prog.Inner(): return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
+            case prog.Detail(): return "detail"
+            case prog.Poll(): return "poll"
         return str(argument)
 
     def fields(self, function: str, arguments: Sequence[prog.Argument]) -> str:

@@ -17,14 +17,11 @@ from .functions import Function
 
 
 def _roots(obj: Any) -> list[Any]:
-    if isinstance(obj, (list, tuple)):
-        return [root for o in obj for root in _roots(o)]
-    if isinstance(obj, Function):
-        return list(obj.core.graph.outputs)
-    if isinstance(obj, Apply):
-        return [o.core for o in obj.outputs]
-    if isinstance(obj, Variable):
-        return [obj.core]
+    match obj:
+        case list() | tuple(): return [root for o in obj for root in _roots(o)]
+        case Function(): return list(obj.core.graph.outputs)
+        case Apply(): return [o.core for o in obj.outputs]
+        case Variable(): return [obj.core]
     if hasattr(obj, "outputs"):
         return _roots(list(obj.outputs))
     raise TypeError(f"expected a variable, a list of them or a function, got {type(obj).__name__} {obj!r}")

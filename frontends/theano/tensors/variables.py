@@ -314,16 +314,12 @@ def wrapped(value: Any, *parents: Any) -> Any:
 
 def lower(value: Any) -> Any:
     """The value with each variable of this front end inside lists, tuples, dicts and slices as one of the core."""
-    if isinstance(value, Variable):
-        return value.core
-    if isinstance(value, (list, tuple)):
-        return (list if isinstance(value, list) else tuple)([lower(v) for v in value])
-    if isinstance(value, dict):
-        return {lower(k): lower(v) for k, v in value.items()}
-    if isinstance(value, slice):
-        return slice(lower(value.start), lower(value.stop), lower(value.step))
-    if isinstance(value, Apply):
-        return value.default_output().core
+    match value:
+        case Variable(): return value.core
+        case list() | tuple(): return (list if isinstance(value, list) else tuple)([lower(v) for v in value])
+        case dict(): return {lower(k): lower(v) for k, v in value.items()}
+        case slice(): return slice(lower(value.start), lower(value.stop), lower(value.step))
+        case Apply(): return value.default_output().core
     return value
 
 
