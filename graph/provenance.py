@@ -133,6 +133,12 @@ def here() -> Origin:
     return _users_line()
 
 
+def line() -> str:
+    """The user's line as the end of a message."""
+    at = next(iter(here()), None)
+    return f"\n  at {at}" if at else ""
+
+
 def remember(leaf: Any) -> None:
     """Keep the user's line as the one that made this leaf."""
     leaf.made = _users_line()

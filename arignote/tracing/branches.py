@@ -16,12 +16,12 @@ from typing import Any
 from .. import ops as T
 from ..control.cond import _alike, _Branch
 from ..graph import Constant, Variable, toposort
-from ..graph.provenance import next_number
+from ..graph.provenance import line, next_number
 from ..ops.control.cond import chosen
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, class_to_keep, joined_class, keep_class
+from ..ops.core.traced import adopt, as_variable, class_to_keep, joined_class, keep_class
 from ..ops.core.tracing import Trace, current
 from ..ops.elementwise.casting import Cast
 from ..ops.elementwise.pointwise import Elementwise
@@ -33,7 +33,7 @@ from .growing.changes import Changed, passes_on, refused, require_one_list
 from .growing.lists import grown_of
 from .growing.wanted import Wanted, attempts, renew
 from .intervals import narrowed
-from .saved import LISTS, Saved, contents, inside, is_value, line
+from .saved import LISTS, Saved, contents, inside, is_value
 from .undefined import Undefined, defined
 
 _CHEAP = 24
@@ -222,7 +222,7 @@ class _Choice:
                 raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
                                 f"of values; expected arrays or numbers{line()}")  # fmt: skip
         try:
-            pair = _alike(name, _bare(a), _bare(b))
+            pair = _alike(name, as_variable(a), as_variable(b))
         except TypeError:
             raise TypeError(
                 f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and "
@@ -330,13 +330,9 @@ def _now(trace: Trace, value: Any) -> Any:
     return unflat(form, iter([now(trace, v) for v in leaves]))
 
 
-def _bare(value: Any) -> Any:
-    return value.variable if type(value) is Length else value
-
-
 def _blank(value: Any) -> Any:
     if isinstance(value, Variable) or type(value) is Length:
-        found = T.zeros_like(_bare(value))
+        found = T.zeros_like(as_variable(value))
         keep_class(current(), found, class_to_keep(value))  # type: ignore[arg-type]
         return found
     return type(value)() if isinstance(value, (bool, int, float, complex)) else value

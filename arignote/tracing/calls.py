@@ -26,6 +26,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Variable
+from ..graph.provenance import line
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import (
     PYTHONS,
@@ -52,7 +53,6 @@ from .growing.lists import Grown, grown_of
 from .growing.methods import as_items, columns, copy, of_list, sort
 from .growing.tables import TABLE, Row
 from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
-from .saved import line
 from .undefined import defined
 
 folds: Any = lazy.module("..looping.folds", __name__)

@@ -15,13 +15,12 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..graph import Variable
-from ..graph.provenance import SourceLine, here
+from ..graph.provenance import SourceLine, here, line
 from ..ops.core.namespace import NoAttribute
 from ..ops.core.traced import class_of
 from ..ops.core.tracing import current
 from ..record.frames import OWN
 from .raising import raise_if
-from .saved import line
 
 
 class Catch(NamedTuple):

@@ -18,10 +18,10 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Constant, Variable
-from ..ops.core.call_lengths import Length
+from ..graph.provenance import line
 from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, is_symbolic
+from ..ops.core.traced import adopt, as_variable, is_symbolic
 from ..ops.core.tracing import Number, current
 from ..ops.random.generator_draws import GeneratorDraw
 from ..ops.random.generator_states import draws_in_c, state_of
@@ -29,7 +29,6 @@ from ..ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
 from ..ops.shapes.stored import copied, now, whole
 from ..record.spelling import counted
 from .arguments import AnyView
-from .saved import line
 
 _PCG64 = np.random.PCG64
 
@@ -178,7 +177,7 @@ class TracedGenerator(AnyView):
     def _by_numpy(
         self, method: str, values: Sequence[Any], size: Any, dtype: str, keywords: tuple[tuple[str, Any], ...] = ()
     ) -> Any:
-        lengths, parameters = _sized(size, [as_tensor(_bare(v)) for v in values])
+        lengths, parameters = _sized(size, [as_tensor(as_variable(v)) for v in values])
         number = int if dtype == "int64" else float if dtype == "float64" else None
         number = number if size is None and not lengths and method != "integers" else None
         return self._drawn(GeneratorDraw(method, len(lengths), dtype, keywords), [*lengths, *parameters], number)
@@ -267,12 +266,8 @@ def _trace() -> Any:
     return current()
 
 
-def _bare(value: Any) -> Any:
-    return value.variable if type(value) is Length else value
-
-
 def _parameter(value: Any, dtype: str) -> Any:
-    v = as_tensor(_bare(value))
+    v = as_tensor(as_variable(value))
     return v if v.dtype == dtype else T.cast(v, dtype)
 
 

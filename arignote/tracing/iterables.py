@@ -12,7 +12,7 @@ from .. import ops as T
 from ..graph import Constant, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import held, is_symbolic, known_of, length
+from ..ops.core.traced import as_variable, held, is_symbolic, known_of, length
 from ..ops.core.tracing import Known, Number, current
 from ..record import lazy
 from .saved import LISTS
@@ -99,17 +99,15 @@ class Range(Steps):
     def at(self, k: Any) -> Any:
         if type(k) is int:
             return self.start + k * self.step
-        found = as_tensor(_bare(self.start)) + k * as_tensor(_bare(self.step)) if self.step != 1 or is_symbolic(
-            self.step
-        ) else (k if type(self.start) is int and self.start == 0 else as_tensor(_bare(self.start)) + k)
+        start = as_tensor(as_variable(self.start))
+        if self.step != 1 or is_symbolic(self.step):
+            found = start + k * as_tensor(as_variable(self.step))
+        else:
+            found = k if type(self.start) is int and self.start == 0 else start + k
         found = T.cast(found, "int64") if found.dtype != "int64" else found
         trace: Any = current()
         trace.numbers[found] = Number(int)
         return found
-
-
-def _bare(value: Any) -> Any:
-    return value.variable if type(value) is Length else value
 
 
 def _not_negative(found: Any) -> Any:
@@ -159,7 +157,7 @@ class Zip(Steps):
             if isinstance(found, int) and isinstance(n, int):  # a length of the call is an int
                 found = found if found <= n else n
             else:
-                found = T.minimum(_bare(found), _bare(n))
+                found = T.minimum(as_variable(found), as_variable(n))
         return found
 
     def at(self, k: Any) -> Any:

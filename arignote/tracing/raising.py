@@ -14,13 +14,13 @@ from typing import Any
 
 from .. import ops as T
 from ..graph import Constant, toposort
+from ..graph.provenance import line
 from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.conditions import ERRORS, Check
 from ..record import lazy
 from .branches import decided, not_, truth
 from .builtins.plain_values import showing
-from .saved import line
 
 integers: Any = lazy.module("..integers", __name__)
 

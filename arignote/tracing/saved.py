@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..graph import Variable
-from ..graph.provenance import here
 from ..ops.core.call_lengths import Length
 from ..ops.core.tracing import Trace
 
 LISTS = (list, deque)
 """Types of lists that may change by values."""
-
-
-def line() -> str:
-    """The user's line as the end of a message."""
-    at = next(iter(here()), None)
-    return f"\n  at {at}" if at else ""
 
 
 def is_value(value: Any) -> bool:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Variable
+from ..graph.provenance import line
 from ..ops.core.traced import known_of
 from ..ops.core.tracing import current
 from ..ops.shapes.stored import fitted
@@ -40,7 +41,7 @@ from .growing.tables import entry, gathered, table_of
 from .looping.folds import collected, consumed, consumed_list
 from .looping.loops import for_, items, kept, listed, while_
 from .raising import fail, raise_if, require
-from .saved import LISTS, line
+from .saved import LISTS
 from .undefined import Undefined, defined
 
 __all__ = [

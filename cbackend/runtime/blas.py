@@ -101,7 +101,7 @@ def _speaks(library: Any) -> Blas | None:
 def _tuning(library: Any) -> tuple[int, int]:
     """Return the addresses of the functions that get and set the number of threads."""
     for spelling in _TUNING:
-        get, set_ = (_address(library.dynlib, spelling.format(verb)) for verb in ("get", "set"))
+        get, set_ = (address(library.dynlib, spelling.format(verb)) for verb in ("get", "set"))
         if get and set_:
             return get, set_
     return 0, 0
@@ -113,11 +113,12 @@ def _belongs_to_numpy(path: str) -> bool:
 
 
 def _addresses(library: ctypes.CDLL, spelling: str, dtype: str) -> tuple[int, int, int, int]:
-    gemm, gemv, ger, dot = (_address(library, spelling.format(routine)) for routine in _ROUTINES[dtype])
+    gemm, gemv, ger, dot = (address(library, spelling.format(routine)) for routine in _ROUTINES[dtype])
     return gemm, gemv, ger, dot
 
 
-def _address(library: ctypes.CDLL, symbol: str) -> int:
+def address(library: ctypes.CDLL, symbol: str) -> int:
+    """Return the address of a function of a library; 0 if it has none of that name."""
     try:
         return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
     except AttributeError:

@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 
 from ...record import record
-from .blas import DTYPES, find_blas
+from .blas import DTYPES, address, find_blas
 
 ROUTINES = ("getrf", "getrs", "potrf", "trtrs")
 """LU factorization and its solver, Cholesky, triangular systems."""
@@ -39,14 +39,7 @@ def find_lapack() -> Lapack:
         return Lapack(False, dict.fromkeys(DTYPES, (0,) * len(ROUTINES)))
     library, spelling = ctypes.CDLL(blas.path), _SPELLINGS[blas.spelling]
     found = {
-        dtype: tuple(_address(library, spelling.format(letter + routine)) for routine in ROUTINES)
+        dtype: tuple(address(library, spelling.format(letter + routine)) for routine in ROUTINES)
         for dtype, letter in _LETTERS.items()
     }
     return Lapack(blas.wide, found)
-
-
-def _address(library: ctypes.CDLL, symbol: str) -> int:
-    try:
-        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
-    except AttributeError:
-        return 0

@@ -134,12 +134,12 @@ class Shared:
 
     def at(self, array: np.ndarray) -> int:
         """Return the offset of the first element in that memory."""
-        return _address(array)
+        return address_of(array)
 
     def argument(self, array: np.ndarray, offset: int) -> tuple[Any, int]:
         """Return pointer and start of the element `offset` bytes after the first one of an array."""
         if offset:
-            return self._device.address(_address(array) + offset), 0
+            return self._device.address(address_of(array) + offset), 0
         return self._device.pointer(array), 0
 
     def keep(self, arrays: Sequence[np.ndarray]) -> None:
@@ -253,7 +253,7 @@ class Buffers:
         steps = tuple(s * size for s in array.strides)
         stand_in = np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), array.shape, steps)
         made = np.asarray(change(stand_in))
-        moved = (_address(made) - _address(stand_in)) // size
+        moved = (address_of(made) - address_of(stand_in)) // size
         strides = tuple(s // size for s in made.strides)
         return OnDevice(array.buffer, array.dtype, made.shape, strides, array.start + moved)
 
@@ -294,7 +294,8 @@ def window(
     return np.asarray(_Window(array, {**interface, "version": 3}))
 
 
-def _address(array: np.ndarray) -> int:
+def address_of(array: np.ndarray) -> int:
+    """Return the address of the first element."""
     found: int = array.__array_interface__["data"][0]
     return found
 

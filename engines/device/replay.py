@@ -19,7 +19,7 @@ from ...ops.linalg.blas import Dot, MatMul
 from ...ops.lowered.fused import GraphOp
 from ...ops.reductions.reduce import Reduce
 from .call import Call, Recorder
-from .memory import Traffic
+from .memory import Traffic, address_of
 from .schedule import HOST, LOOP, Schedule
 from .tape import Tape
 
@@ -50,7 +50,7 @@ class Replay:
         fresh = {id(m): m for m in owners}
         self._fresh = list(fresh.values())
         self._views = [
-            (list(fresh).index(id(m)), r.dtype, r.shape, _address(r) - _address(m), r.strides)
+            (list(fresh).index(id(m)), r.dtype, r.shape, address_of(r) - address_of(m), r.strides)
             for r, m in zip(results, owners)
         ]
         self._copied = [True if any(m is n for n in owners[:k]) else None for k, m in enumerate(owners)]
@@ -157,11 +157,6 @@ class OnHost:
 def _owner(array: Any, made: Sequence[np.ndarray]) -> np.ndarray:
     """Return the array of `made` that contains this one.  Raises ValueError if there is none."""
     for m in made:
-        if m.size and _address(m) <= _address(array) < _address(m) + m.nbytes:
+        if m.size and address_of(m) <= address_of(array) < address_of(m) + m.nbytes:
             return m
     raise ValueError("a result is not made by a kernel")
-
-
-def _address(array: np.ndarray) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found

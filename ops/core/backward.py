@@ -6,7 +6,8 @@ several users gets the sum of what each sends back.  Source: Griewank and Walthe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from ...graph import Apply, NoGradient, Origin, Variable, gc_paused, inheriting, toposort
 from .checks import describe
@@ -71,6 +72,16 @@ def pull_back_to(
     distinct = list(dict.fromkeys(inputs))
     found = dict(zip(distinct, pull_back(outputs, cotangents, distinct, stop_at=distinct), strict=True))
     return [found.pop(i, None) for i in inputs]
+
+
+class ByExpansion:
+    """The derivative of ops with the meaning `expand(inputs)`, an expression or several by other ops."""
+
+    expand: Callable[..., Any]
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        found = self.expand(node.inputs)
+        return pull_back_to(node.inputs, [found] if isinstance(found, Variable) else found, cotangents)
 
 
 def _moves(v: Variable) -> bool:

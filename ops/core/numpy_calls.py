@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ...graph.provenance import line
 from ..shapes.array_members import sharing
 from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .checks import shown
 from .keywords import with_options_by_name
 from .namespace import T
-from .traced import array_of, class_of, is_of_call, line, number_of, truth_value
+from .traced import array_of, class_of, is_of_call, number_of, truth_value
 from .tracing import current
 
 _FOLDS = {

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...graph import DTYPES, Constant, Kind, Lacks, Op, TensorType, Variable, dtype_name
-from ...graph.provenance import asked, asked_by_us
+from ...graph.provenance import asked, asked_by_us, line
 from ...graph.types import NAMED, aligned, numpy_dtype
 from ...record import lazy
 from ..shapes.array_members import ArrayMembers
@@ -38,7 +38,6 @@ from .traced import (
     indexed,
     is_of_call,
     lengths,
-    line,
     own_array,
     python_number,
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...graph import Variable
-from ...graph.provenance import here, is_inheriting
+from ...graph.provenance import is_inheriting, line
 from ...graph.types import numpy_dtype
 from ...record.containers import with_operators
 from ..shapes.stored import base_of, copied, results_now, store, with_copy_of_numpy
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from .tensor import TensorVariable
 
 Found = TypeVar("Found")
-
-
-def line() -> str:
-    """The user's line as the end of a message."""
-    at = next(iter(here()), None)
-    return f"\n  at {at}" if at else ""
 
 
 # --- Python numbers

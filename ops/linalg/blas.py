@@ -24,6 +24,7 @@ from ..control.batching import Examples, Flags, align_operands
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
+from ..core.operands import conjugated
 from ..core.tensor import Lowered, TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.shape import DimShuffle
@@ -49,14 +50,10 @@ def require_inner(name: str, a: Variable, b: Variable, axis_a: int, axis_b: int)
         )
 
 
-def _conj(x: Variable) -> Variable:
-    return T.conj(x) if x.type.kind == "c" else x
-
-
 def _adjoint(x: Variable) -> Variable:
     """Return the conjugate of `x` with its last two axes interchanged."""
     n = x.ndim
-    return _conj(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
+    return conjugated(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
 
 
 @record(repr=False)
@@ -90,11 +87,11 @@ class Dot(TensorOp):
         if g is None:
             return [None, None]
         if a.ndim == 1 and b.ndim == 1:
-            return [T.mul(g, _conj(b)), T.mul(g, _conj(a))]
+            return [T.mul(g, conjugated(b)), T.mul(g, conjugated(a))]
         if a.ndim == 1:
-            return [Dot()(_conj(b), g), _outer(_conj(a), g)]
+            return [Dot()(conjugated(b), g), _outer(conjugated(a), g)]
         if b.ndim == 1:
-            return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
+            return [_outer(g, conjugated(b)), Dot()(_adjoint(a), g)]
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
     def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:

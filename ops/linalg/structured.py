@@ -15,7 +15,7 @@ from ...record import record
 from ..control.batching import repeat_operands
 from ..core.checks import describe, shown
 from ..core.namespace import T
-from ..core.operands import in_joint_dtype
+from ..core.operands import conjugated, in_joint_dtype
 from ..core.tensor import HostOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .equations import together
@@ -134,14 +134,10 @@ def block_diag(*arrs: TensorLike) -> TensorVariable:
 def toeplitz(c: TensorLike, r: TensorLike | None = None) -> TensorVariable:
     """The matrices of equal diagonals whose first column is `c`, and first row r[0] = c[0] and `r`, or conj(c)."""
     column = T.atleast_1d(c)
-    column, row = in_joint_dtype([column, _conjugate(column) if r is None else T.atleast_1d(r)])
+    column, row = in_joint_dtype([column, conjugated(column) if r is None else T.atleast_1d(r)])
     m, n = T.lengths_of(column)[-1], T.lengths_of(row)[-1]
     values = _joined(T.flip(column, -1), row)
     return _gathered(values, T.expand_dims(m - 1 - T.arange(m), 1) + T.arange(n))
-
-
-def _conjugate(x: Any) -> Any:
-    return T.conj(x) if x.type.kind == "c" else x  # NumPy's conj of bools is int8
 
 
 def hankel(c: TensorLike, r: TensorLike | None = None) -> TensorVariable:

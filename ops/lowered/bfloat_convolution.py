@@ -15,7 +15,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered, constant
@@ -31,7 +31,7 @@ IMAGE_WORDS, GROUP_WORDS = 2, 8
 
 
 @record(repr=False)
-class BfloatConvolution(Windowed, Lowered):
+class BfloatConvolution(Windowed, ByExpansion, Lowered):
     """`bfloat_convolution(x, w, b)`: the convolution of zero-padded x in blocks of `size`, plus a bias per output.
 
     `weights`: the shape of the kernels: outputs, channels of each (an even number), rows, columns.  `panel`: blocks of
@@ -111,9 +111,6 @@ class BfloatConvolution(Windowed, Lowered):
         w = T.take(w, constant(self.unpacked(np.arange(w.type.shape[0] or 0))))
         found: Variable = self.plain(from_bfloat16(x), w if self.own else from_bfloat16(w), b)
         return found
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def packed(self, bits: np.ndarray) -> np.ndarray:
         """Return kernels in the order in which the C reads them, zeros behind the last output.

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion, pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered, TensorOp, TensorVariable, as_tensor, constant
@@ -173,7 +173,7 @@ Pads = tuple[tuple[int, int], ...]
 
 
 @record(repr=False)
-class BlockedConvolution(Windowed, Lowered):
+class BlockedConvolution(Windowed, ByExpansion, Lowered):
     """`blocked_convolution(x, w, b)`: the convolution of zero-padded x, plus a bias per output channel.
 
     x: images, channels, rows, columns, or in blocks.  w: the kernels of a convolution, or, where `weights` is their
@@ -251,9 +251,6 @@ class BlockedConvolution(Windowed, Lowered):
         around = T.pad(x, ((0, 0), (0, 0), *self.padding))
         y = Convolution(self.stride, self.dilation, channels if self.own else self.groups)(around, w)
         return ToBlocks(self.size)(T.add(y, DimShuffle(("x", 0, "x", "x"))(as_tensor(b)[:outputs])))
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def is_listed(self, weights: Sequence[int], in_blocks: bool) -> bool:
         """Whether grouped.c computes the groups: outputs or, for x `in_blocks`, channels are not whole blocks."""

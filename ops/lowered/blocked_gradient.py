@@ -15,7 +15,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered, TensorVariable, constant
@@ -31,7 +31,7 @@ PANEL = 3
 
 
 @record(repr=False)
-class BlockedKernelGradient(Windowed, Lowered):
+class BlockedKernelGradient(Windowed, ByExpansion, Lowered):
     """The cotangent of the kernels of `blocked_convolution(x, w, b)` for the cotangent g of its result.
 
     x: images, channels, rows, columns, or in blocks.  g: in blocks.  `padding`: zeros around x.  `weights`: the shape
@@ -79,9 +79,6 @@ class BlockedKernelGradient(Windowed, Lowered):
         around, lengths = T.pad(x, ((0, 0), (0, 0), *self.padding)), (constant(n, "int64") for n in self.weights[2:])
         plain = KernelGradient(self.stride, self.dilation, 1)
         return plain(around, FromBlocks(self.weights[0])(g), *lengths)  # type: ignore[no-any-return]
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def portions(self, block: int, size: int) -> int:
         """Return the number of portions of images with partial sums; x has blocks of `block` channels, g of `size`."""

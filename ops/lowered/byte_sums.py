@@ -24,7 +24,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
 from ..core.tensor import Lowered, as_tensor, constant
@@ -82,7 +82,7 @@ class ByteProduct(Lowered):
 
 
 @record(repr=False)
-class ByteConvolution(Windowed, Lowered):
+class ByteConvolution(Windowed, ByExpansion, Lowered):
     """`byte_convolution(x, w, start, totals, scale, bias[, more])`: see the module.
 
     x: images, channels, rows, columns, of int8 or uint8, or in blocks of a multiple of 4 channels; `around` lies beyond
@@ -225,9 +225,6 @@ class ByteConvolution(Windowed, Lowered):
             low, high = (constant(n - self.zero, "float32") for n in (self.low, self.high))
             y = cast(T.add(cast(T.rint(T.clip(y, low, high)), "int32"), constant(self.zero, "int32")), self.out)
         return ToBlocks(self.size)(y) if self.size else y
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     # --- weights in the order of kernels/quantized/bytes.c
     def packed(self, w: np.ndarray, block: int) -> np.ndarray:

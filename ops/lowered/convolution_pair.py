@@ -17,14 +17,14 @@ import numpy as np
 from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
 from ...record.spelling import counted
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.tensor import Lowered
 from ..elementwise import costs
 from ..elementwise.records import add, clip, from_bfloat16, maximum, minimum, to_bfloat16
 
 
 @record(repr=False)
-class ConvolutionPair(Lowered):
+class ConvolutionPair(ByExpansion, Lowered):
     """`second(first(...), ...)` as one op: `first` reads the first `takes` inputs, `second` the others."""
 
     first: Op
@@ -55,9 +55,6 @@ class ConvolutionPair(Lowered):
         assert amid.owner is not None and out.owner is not None
         (lengths,) = self.first.dims(amid.owner, inputs[: self.takes])
         return self.second.dims(out.owner, (lengths, *inputs[self.takes :]))
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
 
     def operations(self, node: Apply) -> costs.Operations:
         first, second = (made.owner.op.operations(made.owner) for made in self.split(node.inputs) if made.owner)

@@ -14,14 +14,14 @@ from ...graph import Apply, Dim, FunctionGraph, Kind, Lacks, Op, TensorType, Var
 from ...graph.dims import atoms, opaque_dims
 from ...record import record
 from ...record.spelling import counted
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion, pull_back_to
 from ..core.interpret import interpret
 from ..core.tensor import Lowered, TensorOp
 from ..shapes.lengths import outer_lengths
 
 
 @record(repr=False)
-class GraphOp(Lowered):
+class GraphOp(ByExpansion, Lowered):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
     graph: FunctionGraph
@@ -74,9 +74,6 @@ class GraphOp(Lowered):
             tuple(mine if dim is None else dim for dim, mine in zip(row, opaque_dims(result), strict=True))
             for row, result in zip(found, results, strict=True)
         )
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

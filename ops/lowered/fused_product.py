@@ -16,13 +16,13 @@ import numpy as np
 from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
 from ...record.spelling import counted
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.tensor import Lowered
 from .fused import Fused
 
 
 @record(repr=False)
-class FusedProduct(Lowered):
+class FusedProduct(ByExpansion, Lowered):
     """A product and the group `graph` of it and further values, as one op.
 
     The inputs are those of `product`, then those of `graph` but the first, which stands for the output of `product`.
@@ -70,9 +70,6 @@ class FusedProduct(Lowered):
         (lengths,) = self.product.dims(product.owner, inputs[: len(inputs) - len(others)])
         given = (lengths, *inputs[len(inputs) - len(others) :])
         return self.group.lengths((product, *others), given, node.outputs)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

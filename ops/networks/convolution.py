@@ -26,7 +26,7 @@ from ...record.spelling import counted
 from ..control.batching import Examples, Flags, all_broadcast, merged, moved, require_shared, split
 from ..core.checks import describe, require_index_scalar, shown, unpacked
 from ..core.namespace import T
-from ..core.operands import in_joint_dtype
+from ..core.operands import conjugated, in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise import costs
@@ -134,7 +134,7 @@ class Convolution(Convolving):
         if g is None:
             return [None, None]
         back = KernelGradient(self.stride, self.dilation, self.groups)
-        return [input_gradient(self, g, _conj(w), lengths_of(x)), back(_conj(x), g, *lengths_of(w)[2:])]
+        return [input_gradient(self, g, conjugated(w), lengths_of(x)), back(conjugated(x), g, *lengths_of(w)[2:])]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         """Take examples of images as more images, those of kernels as groups; else compute all pairs."""
@@ -206,7 +206,7 @@ class KernelGradient(Convolving):
         if k is None:
             return [None, None, *none]
         forward = Convolution(self.stride, self.dilation, self.groups)
-        return [input_gradient(forward, _conj(g), k, lengths_of(x)), forward(_conj(x), k), *none]
+        return [input_gradient(forward, conjugated(g), k, lengths_of(x)), forward(conjugated(x), k), *none]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         require_shared(flags[2:], "the lengths of its result")
@@ -224,10 +224,6 @@ class KernelGradient(Convolving):
 def _with_itself(x: Variable, axis: int) -> Any:
     """Return the diagonal of `x`, whose axes `axis` and 3 are the examples, with these in front."""
     return T.moveaxis(T.diagonal(x, 0, axis, 3), -1, 0)
-
-
-def _conj(x: Variable) -> Variable:
-    return T.conj(x) if x.type.kind == "c" else x
 
 
 # --- the cotangent of x

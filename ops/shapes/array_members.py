@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.provenance import asked_by_us
+from ...graph.provenance import asked_by_us, line
 from ...graph.types import dtype_name
 from ..core.namespace import NoAttribute, T
-from ..core.traced import is_of_call, keep_class, line, number_of
+from ..core.traced import is_of_call, keep_class, number_of
 from ..core.tracing import Trace, current
 from .stored import base_of, copied, in_c_order, is_in_c_order, shadow, source_of, whole
 

@@ -97,12 +97,13 @@ def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
     start: Variable | None = None
     for length in lengths:
         stop = length if start is None else plus(start, length)
-        pieces.append(_part(x, axis, start, stop))
+        pieces.append(part_along(x, axis, start, stop))
         start = stop
     return pieces
 
 
-def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
+def part_along(x: Any, axis: int, start: Any, stop: Any) -> Any:
+    """Return x[start:stop] along an axis."""
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
@@ -220,13 +221,13 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Tensor
     cuts = unpacked(indices_or_sections)
     if not isinstance(cuts, int):
         bounds = [0, *cuts, None]
-        return [_part(x, axis, a, b) for a, b in pairwise(bounds)]
+        return [part_along(x, axis, a, b) for a, b in pairwise(bounds)]
     count, length = cuts, x.type.shape[axis]
     if count < 1 or (length is not None and length % count):
         raise ValueError(f"split: axis {axis} of {describe(x)} cannot be cut into {count} equal parts")
     if length is not None:
         size = length // count
-        return [_part(x, axis, k * size, (k + 1) * size) for k in range(count)]
+        return [part_along(x, axis, k * size, (k + 1) * size) for k in range(count)]
     own = lengths_of(x)
     text = f"split: an axis cannot be cut into {count} equal parts, its length is {{0}}"
     x = checked(x, T.eq(T.mod(own[axis], count), 0), text, own[axis])
@@ -387,6 +388,6 @@ def roll(x: TensorLike, shift: ShapeLike, axis: int | Sequence[int] | None = Non
     for k, by in zip(axes, shifts, strict=True):
         own = lengths_of(x)
         cut = _remainder(minus(constant(0, "int64"), as_length(by, "roll")), own[k])
-        rolled = Join(k)(_part(x, k, cut, None), _part(x, k, None, cut))
+        rolled = Join(k)(part_along(x, k, cut, None), part_along(x, k, None, cut))
         x = rolled if rolled.type == x.type else reshape(rolled, own)  # its type does not say a length that is known
     return x

@@ -18,7 +18,7 @@ from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
 from .creation import Alloc, positions
-from .joining import Join
+from .joining import Join, part_along
 from .lengths import as_length, lengths_of, minus, plus
 
 __all__ = ["pad"]
@@ -178,10 +178,6 @@ def _between(before: Any, x: Any, after: Any, axis: int) -> TensorVariable:
     return Join(axis)(*(part for part in (before, x, after) if part is not None))
 
 
-def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
-    return x[(slice(None),) * axis + (slice(start, stop),)]
-
-
 def _with_ramps(x: Any, axis: int, width: Width, ends: Pair) -> TensorVariable:
     """Return `x` between two linear ramps from the given ends to its own."""
     edges = T.take(x, 0, axis), T.take(x, minus(lengths_of(x)[axis], constant(1, "int64")), axis)
@@ -204,7 +200,8 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
         length = as_length(count, "pad")
         if isinstance(length, Constant) and length.data < (mode in ("maximum", "minimum")):
             raise ValueError(f"pad: stat_length must be positive for mode {mode!r}, got {shown(count)}")
-        chunks[side] = _part(x, axis, T.maximum(T.sub(n, length), 0), None) if side else _part(x, axis, None, length)
+        ends = (T.maximum(T.sub(n, length), 0), None) if side else (None, length)
+        chunks[side] = part_along(x, axis, *ends)
     found = [getattr(T, _STATISTICS[mode])(chunk, axis=axis, keepdims=True) for chunk in chunks]
     if x.type.kind in "iu":
         found = [T.rint(v) if v.type.kind == "f" else v for v in found]
@@ -245,7 +242,7 @@ def _border(x: Any, axis: int, width: Variable, side: int, mode: str) -> Any:
     inner = int(mode == "reflect")
     if isinstance(n, Constant) and isinstance(width, Constant) and width.data + inner <= n.data:
         start = int(n.data - width.data) - inner if side == (mode != "wrap") else inner
-        part = _part(x, axis, start, start + int(width.data))
+        part = part_along(x, axis, start, start + int(width.data))
         return part if mode == "wrap" else T.flip(part, axis)
     places = T.add(positions(width), n) if side else T.sub(positions(width), width)
     return T.take(x, _SOURCES[mode](places, n), axis)
@@ -288,7 +285,7 @@ def _odd_reflection(x: Any, axis: int, width: Variable, with_end: int) -> Tensor
     the ends.
     """
     n: Any = lengths_of(x)[axis]
-    first, last = _part(x, axis, None, 1), _part(x, axis, T.sub(n, 1), None)
+    first, last = part_along(x, axis, None, 1), part_along(x, axis, T.sub(n, 1), None)
     behind = T.add(positions(width), 1 - with_end)
     period: Any = T.maximum(2 * n if with_end else 2 * n - 2, 1)
     place, rounds = T.mod(behind, period), T.floor_div(behind, period)

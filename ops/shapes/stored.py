@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Constant, Variable
-from ...graph.provenance import here
+from ...graph.provenance import line
 from ..core.namespace import T, classes
 from ..core.tracing import Known, Trace, current
 
@@ -53,7 +53,7 @@ def now(trace: Trace, x: Any) -> Any:
         return trace.stored.get(x, x) if trace.classes.get(x) is np.ndarray else x
     if trace.held and base_of(x) in trace.held:
         raise TypeError(f"{x!r} is used: {trace.held[base_of(x)]}; use the variable that the loop assigns, or a copy"
-                        f"{_line()}")  # fmt: skip
+                        f"{line()}")  # fmt: skip
     chain: list[Apply] = []
     base = x
     while base not in trace.stored:
@@ -277,14 +277,14 @@ def store(x: Variable, value: Any, what: str) -> None:
     while True:
         reason = trace.held.get(target) or trace.frozen.get(target)
         if reason is not None:
-            raise TypeError(f"{what}: {reason}, so it cannot be written; write to a copy{_line()}")
+            raise TypeError(f"{what}: {reason}, so it cannot be written; write to a copy{line()}")
         source = source_of(target)
         if source is None:
             break
         new = _put_back(target.owner, now(trace, source), new, what)  # type: ignore[arg-type]
         target = source
     if target in trace.read_only:
-        raise ValueError(f"{what}: assignment destination is read-only: {target!r}{_line()}")
+        raise ValueError(f"{what}: assignment destination is read-only: {target!r}{line()}")
     if not target.type.shape:
         new = _without_axes(trace, target, new, what)
     trace.writes = True
@@ -302,9 +302,9 @@ def _without_axes(trace: Trace, target: Variable, value: Any, what: str) -> Any:
     while made is not None and made.op is T.ELEMENTWISE["identity"]:
         made = made.inputs[0].owner
     if trace.classes.get(target) is not np.ndarray:
-        raise TypeError(f"{what}: {target!r} is a scalar, which cannot be written; assign the variable{_line()}")
+        raise TypeError(f"{what}: {target!r} is a scalar, which cannot be written; assign the variable{line()}")
     if made is not None and made.op.views():
-        raise TypeError(f"{what}: {target!r} is an element of another array; write x[i] = v{_line()}")
+        raise TypeError(f"{what}: {target!r} is an element of another array; write x[i] = v{line()}")
     found = copied(value)
     trace.classes[found] = np.ndarray
     return found
@@ -315,7 +315,7 @@ def _put_back(node: Apply, source: Variable, part: Variable, what: str) -> Varia
     op: Any = node.op
     kind = type(op).__name__
     if kind in _READ_ONLY:
-        raise ValueError(f"{what}: assignment destination is read-only, a view made by {op.name}{_line()}")
+        raise ValueError(f"{what}: assignment destination is read-only, a view made by {op.name}{line()}")
     if kind == "Subtensor":
         return classes.IncSubtensor(op.spec, set=True)(source, part, *node.inputs[1:])  # type: ignore[no-any-return]
     if kind == "DimShuffle":
@@ -325,7 +325,7 @@ def _put_back(node: Apply, source: Variable, part: Variable, what: str) -> Varia
         return T.reshape(part, T.lengths_of(source))  # type: ignore[no-any-return]
     if part.type.shape and part.ndim == source.ndim:  # a check of lengths
         return part
-    raise TypeError(f"{what}: cannot write through the view that {op.name} makes; copy it, x = x.copy(){_line()}")
+    raise TypeError(f"{what}: cannot write through the view that {op.name} makes; copy it, x = x.copy(){line()}")
 
 
 def own(value: Any) -> Any:
@@ -353,12 +353,12 @@ def fitted(x: Variable, value: Any, what: str) -> Any:
     v = T.as_tensor(value) if not _is_python_number(value) else T.as_tensor(_checked(value, x, what))
     if v.dtype != x.type.dtype:
         if v.type.kind == "c" and x.type.kind != "c":
-            raise TypeError(f"{what}: complex values do not fit an array of {x.type.dtype}; take v.real{_line()}")
+            raise TypeError(f"{what}: complex values do not fit an array of {x.type.dtype}; take v.real{line()}")
         v = T.cast(v, x.type.dtype)
     while v.ndim > x.ndim and _has_length_one(v):
         v = T.squeeze(v, 0)
     if v.ndim > x.ndim:
-        raise ValueError(f"{what}: could not broadcast {v!r} into {x!r}{_line()}")
+        raise ValueError(f"{what}: could not broadcast {v!r} into {x!r}{line()}")
     return v
 
 
@@ -378,10 +378,10 @@ def _is_python_number(value: Any) -> bool:
 
 def _checked(value: Any, x: Variable, what: str) -> Any:
     if type(value) is complex and x.type.kind != "c":
-        raise TypeError(f"{what}: a complex number does not fit an array of {x.type.dtype}{_line()}")
+        raise TypeError(f"{what}: a complex number does not fit an array of {x.type.dtype}{line()}")
     if type(value) is float and x.type.kind in "iu" and not np.isfinite(value):
         error = OverflowError if np.isinf(value) else ValueError
-        raise error(f"{what}: cannot convert {value} to {x.type.dtype}{_line()}")
+        raise error(f"{what}: cannot convert {value} to {x.type.dtype}{line()}")
     if x.type.kind in "iu":
         return np.array(int(value), x.type.dtype)
     return np.array(value, x.type.dtype)
@@ -404,7 +404,7 @@ def set_item(x: Variable, key: Any, value: Any) -> None:
                 given = T.concatenate([given, T.zeros((1,), dtype=given.dtype)])[0]
             value = T.switch(key, fitted(x, given, what), now(trace, x))
         elif key not in ((), Ellipsis):
-            raise IndexError(f"{what}: too many indices: x has no axes{_line()}")
+            raise IndexError(f"{what}: too many indices: x has no axes{line()}")
         whole(x, value, what)
         return
     key = tuple(now(trace, k) for k in key) if isinstance(key, tuple) else now(trace, key)
@@ -429,8 +429,3 @@ def _is_mask_of(key: Any, x: Variable) -> bool:
 
 def _aligned(mask: Any, ndim: int) -> Any:
     return T.dimshuffle(mask, *range(mask.ndim), *["x"] * (ndim - mask.ndim)) if mask.ndim < ndim else mask
-
-
-def _line() -> str:
-    at = next(iter(here()), None)
-    return f"\n  at {at}" if at else ""

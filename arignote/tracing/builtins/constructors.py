@@ -8,12 +8,12 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import array_of, is_of_call
 from ...ops.shapes.array_members import contiguous, laid_out
 from ...ops.shapes.stored import copied
 from ..iterables import Steps
-from ..saved import line
 from .strided import as_strided, frombuffer
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import PYTHONS, class_to_keep, is_symbolic, keep_class
 from ...ops.core.tracing import current
 from ...tree import flat, unflat
 from ..branches import choice, itself
-from ..saved import line
 from .comparisons import compared, holds_symbolic
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.traced import held, in_text, is_symbolic, known_of, python_number
 from ...ops.core.tracing import current
 from ...record import lazy
 from ...tree import flat, has_variable, unflat
-from ..saved import line
 
 calls: Any = lazy.module("...calls", __name__)
 _SPEC = re.compile(r"%(?P<name>\(\w+\))?[#0\- +]*\d*(?:\.\d+)?(?P<kind>[a-zA-Z%])")

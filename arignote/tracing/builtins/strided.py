@@ -8,8 +8,8 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
-from ...ops.core.traced import line
 from ...ops.shapes.array_members import sharing
 from ...ops.shapes.conditions import checked
 from ...ops.shapes.stored import is_in_c_order, source_of

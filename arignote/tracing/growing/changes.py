@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...graph.provenance import line
 from ...ops.core.tracing import Trace
 from ...tree import flat
-from ..saved import LISTS, Saved, inside, line
+from ..saved import LISTS, Saved, inside
 from .kinds import Kind
 
 

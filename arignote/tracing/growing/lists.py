@@ -16,6 +16,7 @@ from typing import Any
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import keep_class
 from ...ops.core.tracing import Number, Trace
@@ -23,7 +24,7 @@ from ...ops.shapes.stored import copied, now, set_item
 from ...tree import flat, is_named, unflat
 from ..intervals import Interval
 from ..iterables import Steps
-from ..saved import LISTS, line
+from ..saved import LISTS
 from .kinds import Kind
 from .rooms import Room
 from .tables import TABLE, Row, table_array

@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.checks import shown
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import array_of, is_symbolic, keep_class, known_of
@@ -15,7 +16,7 @@ from ...ops.core.tracing import current
 from ...ops.shapes.stored import base_of, copied, now, set_item
 from ...record import lazy
 from ...tree import flat
-from ..saved import LISTS, is_value, line
+from ..saved import LISTS, is_value
 from .changes import Changed
 from .kinds import kind_of
 from .lists import DOES, Grown, grown_of

@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.call_lengths import Length
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import array_of, keep_class
@@ -23,7 +24,7 @@ from ...record import lazy
 from ...record.spelling import counted
 from ...tree import flat, unflat
 from ..iterables import Steps
-from ..saved import contents, inside, is_value, line
+from ..saved import contents, inside, is_value
 from .changes import Changed
 from .kinds import Kind, kind_of
 

@@ -18,12 +18,13 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...graph.provenance import line
 from ...ops.core.checks import shown
 from ...ops.core.tensor import as_tensor
 from ...ops.core.traced import adopt, held
 from ...ops.core.tracing import Known, Trace
 from ...tree import flat, unflat
-from ..saved import LISTS, Saved, is_value, line
+from ..saved import LISTS, Saved, is_value
 from .changes import Changed, Lacking, refused
 from .kinds import Kind, kind_of
 from .lists import Grown, empty, grown_of, hold

@@ -18,7 +18,7 @@ from ... import ops as T
 from ...control.bodies import moved_inside
 from ...control.segments import every, segmented
 from ...graph import Older, TensorType, Variable, rebuild
-from ...graph.provenance import here, marking, next_number
+from ...graph.provenance import here, line, marking, next_number
 from ...ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
 from ...ops.control.while_ops import While
 from ...ops.core.checks import shown
@@ -36,7 +36,7 @@ from ..growing.wanted import renew
 from ..integers import left_now
 from ..intervals import STEPS, WHOLE, Interval, hull, interval, refined, widened
 from ..iterables import Steps
-from ..saved import is_value, line
+from ..saved import is_value
 from ..undefined import Undefined
 
 _ATTEMPTS = 12

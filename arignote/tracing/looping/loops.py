@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...graph.provenance import line
 from ...ops.core.tracing import current
 from ..branches import decided, if_, truth
 from ..growing.changes import passes_on
@@ -12,7 +13,7 @@ from ..growing.lists import grown_of
 from ..growing.methods import append
 from ..growing.wanted import Wanted, attempts
 from ..iterables import Steps, counted_from, part_of, steps_of
-from ..saved import Saved, line
+from ..saved import Saved
 from .bodies import Loop
 from .unrolling import MOST, UNROLLED, ForStatement, Get, Put, few_steps, known_steps, nothing, one_by_one
 

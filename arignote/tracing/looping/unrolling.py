@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ...graph.provenance import line
 from ...ops.core.tracing import current
 from ..branches import if_, truth
 from ..growing.changes import refused
 from ..growing.wanted import Wanted
-from ..saved import Saved, line
+from ..saved import Saved
 
 UNROLLED = 16
 """Most constant steps that are traced one by one."""

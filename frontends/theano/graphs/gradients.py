@@ -21,6 +21,7 @@ from ..stored.types import SparseVariable
 from ..tensors import slopes
 from ..tensors.dtypes import DISCRETE
 from ..tensors.variables import Variable, as_tensor_variable, lower, wrap, wrapped
+from .graphs import as_list
 from .user_ops import no_derivative
 
 
@@ -40,13 +41,9 @@ class DisconnectedType:
     """The type of a gradient that does not exist."""
 
 
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
 def format_as(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
     """The outputs as a list, a tuple or one variable."""
-    found = _as_list(outputs)
+    found = as_list(outputs)
     return found if use_list else tuple(found) if use_tuple else found[0]
 
 
@@ -73,14 +70,14 @@ def grad(
         raise ValueError(f"grad: disconnected_inputs is {disconnected_inputs!r}; expected 'raise', 'warn' or 'ignore'")
     if return_disconnected not in ("zero", "None", "Disconnected"):
         raise ValueError(f"grad: return_disconnected is {return_disconnected!r}; expected 'zero' or 'None'")
-    if any(isinstance(v, SparseVariable) for v in _as_list(wrt)):
+    if any(isinstance(v, SparseVariable) for v in as_list(wrt)):
         how = (consider_constant, disconnected_inputs, add_names, known_grads, return_disconnected, null_gradients)
-        return _like(wrt, _in_pattern(_as_list(wrt), grad(cost, [parts_of(v)[0] for v in _as_list(wrt)], *how)))
-    variables = [_variable(v) for v in _as_list(wrt)]
+        return _like(wrt, _in_pattern(as_list(wrt), grad(cost, [parts_of(v)[0] for v in as_list(wrt)], *how)))
+    variables = [_variable(v) for v in as_list(wrt)]
     known = {lower(v): lower(_cotangent(g, v)) for v, g in (known_grads or {}).items()}
     costs = _costs(cost, known)
     seeds = [T.constant(1, c.dtype) if c.dtype not in DISCRETE else None for c in costs]
-    fixed = [lower(parts_of(v)[0]) for v in _as_list(consider_constant or [])]
+    fixed = [lower(parts_of(v)[0]) for v in as_list(consider_constant or [])]
     by = [v.core for v in variables]
     try:
         found = pull_back(stable_forms(costs, [*by, *fixed, *known]), seeds, by, constant=fixed, known=known)
@@ -198,7 +195,7 @@ def jacobian(expression: Any, wrt: Any, consider_constant: Any = None, disconnec
 def hessian(cost: Any, wrt: Any, consider_constant: Any = None, disconnected_inputs: str = "raise") -> Any:
     """The second derivatives of a scalar by each vector of `wrt`: a matrix for each."""
     found = []
-    for v in _as_list(wrt):
+    for v in as_list(wrt):
         if v.ndim != 1:
             raise ValueError(f"hessian: wrt must be a vector or a list of them, got {v} of type {v.type}; flatten it")
         found.append(jacobian(grad(cost, v, consider_constant, disconnected_inputs), v, None, "ignore"))
@@ -207,7 +204,7 @@ def hessian(cost: Any, wrt: Any, consider_constant: Any = None, disconnected_inp
 
 def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False) -> Any:
     """Derivatives by `wrt` and by `end`, from the derivatives `start` and a cost, without going beyond `end`."""
-    ends, variables = _as_list(end), _as_list(wrt)
+    ends, variables = as_list(end), as_list(wrt)
     both = [*variables, *ends]
     total = grad(cost, both, list(ends), "ignore", known_grads=start) if cost is not None or start else []
     return total[: len(variables)], total[len(variables) :]
@@ -253,7 +250,7 @@ class numeric_grad:  # noqa: N801  # Theano's name
     """The derivatives of a Python function by finite differences: `gf`."""
 
     def __init__(self, f: Callable[..., Any], pt: Any, eps: float | None = None, out_type: Any = None) -> None:
-        points = [np.array(p, dtype="float64") for p in _as_list(pt)]
+        points = [np.array(p, dtype="float64") for p in as_list(pt)]
         step = eps or 1e-7
         found = []
         for point in points:

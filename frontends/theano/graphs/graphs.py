@@ -11,7 +11,8 @@ from ..tensors.dtypes import autocast
 from ..tensors.variables import TensorConstant, Variable, as_tensor_variable, lower, wrap, wrapped
 
 
-def _as_list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
+    """Return a list or tuple as a list; any other value as its only element."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -129,7 +130,7 @@ def clone(
         if value.dtype != old.dtype or value.ndim != old.ndim:
             raise TypeError(f"clone: {old} is {old.type}, and its replacement {value} is {value.type}; cast it")
         known[lower(old)] = value.core
-    roots = _as_list(output)
+    roots = as_list(output)
     if not share_inputs:
         for leaf in inputs(roots):
             if not isinstance(leaf, TensorConstant) and not isinstance(leaf.core, CoreShared):

@@ -11,6 +11,7 @@ from ....optdb.contract import exact
 from ....optdb.rule import NodeRule
 from ..tensors.elementwise import ElementwiseFunction
 from ..tensors.variables import TensorConstant, Variable, as_tensor_variable, lower, wrap
+from .graphs import as_list
 from .user_ops import Op, PythonOp
 
 POSITIONS = {"canonicalize": 1.0, "stabilize": 1.5, "specialize": 2.0, "uncanonicalize": 3.0, "fast_compile": 1.0}
@@ -41,11 +42,7 @@ class _View:
             return None
         if isinstance(found, Mapping):
             return {lower(old): lower(new) for old, new in found.items()}
-        return [v if v is None else as_tensor_variable(v).core for v in _as_list(found)]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+        return [v if v is None else as_tensor_variable(v).core for v in as_list(found)]
 
 
 def is_of(core: Any, op: Any) -> bool:
@@ -95,7 +92,7 @@ class OpSub:
 
     def __new__(cls, op1: Any, op2: Any, transfer_tags: bool = True) -> Any:
         name = f"{_name(op1)}_to_{_name(op2)}"
-        return _rule(name, [op1], lambda node: _as_list(op2(*node.inputs)), f"{_name(op1)} -> {_name(op2)}")
+        return _rule(name, [op1], lambda node: as_list(op2(*node.inputs)), f"{_name(op1)} -> {_name(op2)}")
 
 
 class OpRemove:

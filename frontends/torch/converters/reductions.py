@@ -29,26 +29,26 @@ def _reduced(function: Callable[..., Any], x: Any, dims: Any, keepdim: bool) -> 
     return x if x.ndim == 0 else function(x, axis=axes_of(x, dims), keepdims=keepdim)
 
 
-def _wide(x: Any) -> Any:
+def for_sums(x: Any) -> Any:
     """Return float16 as float32, in which PyTorch sums it."""
     return as_dtype(x, "float32") if x.dtype == "float16" else x
 
 
 @converter("aten.sum")
 def sum_(call: Call, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    x = as_dtype(x, call.dtype) if x.dtype != "float16" or call.dtype != "float16" else _wide(x)
+    x = as_dtype(x, call.dtype) if x.dtype != "float16" or call.dtype != "float16" else for_sums(x)
     return as_dtype(_reduced(T.sum, x, dim, keepdim), call.dtype)
 
 
 @converter("aten.prod")
 def prod(call: Call, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     dims = None if dim is None else [dim]
-    return as_dtype(_reduced(T.prod, _wide(as_dtype(x, call.dtype)), dims, keepdim), call.dtype)
+    return as_dtype(_reduced(T.prod, for_sums(as_dtype(x, call.dtype)), dims, keepdim), call.dtype)
 
 
 @converter("aten.mean")
 def mean(call: Call, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    x = _wide(as_dtype(x, call.dtype))
+    x = for_sums(as_dtype(x, call.dtype))
     if x.ndim == 0:
         return as_dtype(x, call.dtype)
     axes, own = axes_of(x, dim), lengths(x)
@@ -133,7 +133,7 @@ def variance(call: Call, x: Any, *args: Any, correction: Any = None, keepdim: bo
         keepdim = args[2] if len(args) > 2 else keepdim
     else:
         dim = args[0] if args else named.get("dim")
-    wide = _wide(x)
+    wide = for_sums(x)
     square, middle = moments(wide, dim, correction, keepdim)
     first = T.sqrt(square) if "std" in name else square
     if "mean" in name:
@@ -173,7 +173,7 @@ def softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
 def softmax_backward(call: Call, g: Any, y: Any, dim: int, dtype: Any) -> Any:
     if y.ndim == 0:
         return NotImplemented
-    axis, g, y = dim % y.ndim, _wide(g), _wide(y)
+    axis, g, y = dim % y.ndim, for_sums(g), for_sums(y)
     if "log_softmax" in str(call.node.target):
         return as_dtype(g - T.exp(y) * T.sum(g, axis=axis, keepdims=True), call.dtype)
     scaled = g * y
@@ -186,7 +186,7 @@ def norm(call: Call, x: Any, order: Any = 2, dim: Any = None, keepdim: bool = Fa
     if not isinstance(order, (int, float)):
         return NotImplemented
     size = T.abs(x) if x.type.kind != "b" else x
-    size = _wide(as_dtype(size, call.dtype))
+    size = for_sums(as_dtype(size, call.dtype))
     if x.ndim == 0 and order != 0:
         return as_dtype(size, call.dtype)
     if order == 0:

@@ -17,6 +17,7 @@ from ..symbols import lengths
 from ..table import Call, converter
 from .creation import filled
 from .elementwise import number
+from .reductions import for_sums
 from .shapes import numbers, padded
 
 
@@ -28,10 +29,6 @@ def each(value: Any, axes: int) -> tuple[int, ...]:
 
 def _around(pads: Sequence[Any]) -> list[tuple[Any, Any]]:
     return [(0, 0), (0, 0), *((p, p) for p in pads)]
-
-
-def _wide(x: Any) -> Any:
-    return as_dtype(x, "float32") if x.dtype == "float16" else x
 
 
 def _with_bias(y: Any, bias: Any) -> Any:
@@ -48,7 +45,7 @@ def convolution(
     x = T.expand_dims(x, 0) if one else x
     stride, dilation, padding = (each(v, axes) for v in (stride, dilation, padding))
     dtype = call.dtype
-    x, w = _wide(x), _wide(w)
+    x, w = for_sums(x), for_sums(w)
     if transposed:
         y = _transposed(x, w, stride, padding, dilation, each(output_padding, axes), groups)
     else:
@@ -89,7 +86,7 @@ def convolution_backward(
     stride, dilation, padding = (each(v, axes) for v in (stride, dilation, padding))
     op, back = Convolution(stride, dilation, groups), KernelGradient(stride, dilation, groups)
     dtype = x.dtype
-    g, x, w = _wide(g), _wide(x), _wide(w)
+    g, x, w = for_sums(g), for_sums(x), for_sums(w)
     kernel = T.lengths_of(w)[2:]
     if transposed:
         wide = padded(g, _around(padding))
@@ -209,7 +206,7 @@ def avg_pool(
     if found is None or x.type.kind != "f":
         return NotImplemented
     kernel, stride, padding, dilation, around = found
-    wide = _wide(x)
+    wide = for_sums(x)
     pool = SumPool(kernel, stride, dilation)
     total = pool(padded(wide, [(0, 0)] * (x.ndim - axes) + around))
     return as_dtype(total / _divisor(x, wide, pool, padding, around, count_include_pad, divisor_override), call.dtype)
@@ -260,7 +257,7 @@ def avg_pool_backward(
 def adaptive_avg_pool(call: Call, x: Any, size: Any) -> Any:
     axes = int(str(call.node.target).partition("avg_pool")[2][0])
     own, target = lengths(x)[-axes:], numbers(each(size, axes))
-    wide, first = _wide(x), x.ndim - axes
+    wide, first = for_sums(x), x.ndim - axes
     if all(n == 1 for n in target):
         return as_dtype(T.mean(wide, axis=tuple(range(first, x.ndim)), keepdims=True), call.dtype)
     if not all(isinstance(n, int) for n in (*own, *target)) or 0 in own or x.type.kind != "f":

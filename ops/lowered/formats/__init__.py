@@ -25,7 +25,7 @@ import numpy as np
 from ....graph import Apply, Constant, Dim, Kind, Op, TensorType, Variable
 from ....record import record
 from ....record.spelling import counted
-from ...core.backward import pull_back_to
+from ...core.backward import ByExpansion
 from ...core.checks import describe
 from ...core.namespace import T
 from ...core.tensor import Lowered, constant
@@ -197,7 +197,7 @@ def _preference(kind: type[Format]) -> tuple[int, str]:
 
 
 @record(repr=False)
-class PackedProduct(Lowered):
+class PackedProduct(ByExpansion, Lowered):
     """`PackedProduct(format)(x, *arrays)`: x @ the matrix whose arrays in the format these are."""
 
     format: Format
@@ -268,9 +268,6 @@ class PackedProduct(Lowered):
     def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by a dense product."""
         return self.format.expand(*inputs)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def operations(self, node: Apply) -> costs.Operations:
         x, w, *_ = node.inputs

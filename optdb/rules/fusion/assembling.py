@@ -15,7 +15,7 @@ are merged: it is filled anew for each.  Linear in the size of the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -146,7 +146,7 @@ def _pieces(reader: Apply, tree: Iterable[Apply]) -> int:
     return math.prod(len(found) + 1 for found in begins)
 
 
-def _begins(operand: Variable, inside: Collection[Apply]) -> Iterator[tuple[int, object]]:
+def _begins(operand: Variable, inside: set[Apply]) -> Iterator[tuple[int, object]]:
     """Yield (axis, begin) of each part but the first of the joins that an operand reads through slices.
 
     A begin is an end of the join's parts and the starts of the slices before it.
