@@ -10,28 +10,8 @@ import numpy as np
 
 from ...ops.elementwise.c_forms import Binding
 from ...record import record
+from ..ir import loops as ir
 from ..ir.kernel import Kernel
-from ..ir.loops import (
-    Assign,
-    Body,
-    Break,
-    Const,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Outlined,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-)
 from ..ir.operands import CALLBACK, Parameter
 from ..ir.walk import all_statements, operations_in
 from .helper import C_TYPES, storage_type
@@ -46,25 +26,25 @@ LINE = 120
 # --- expressions
 
 
-def expression(expr: Expr, loosest: Binding = Binding.TOP) -> str:
+def expression(expr: ir.Expr, loosest: Binding = Binding.TOP) -> str:
     """Return the C of `expr`, in parentheses if it binds less strongly than `loosest`."""
     text, binding = _text(expr)
     return text if binding <= loosest else f"({text})"
 
 
-def _text(expr: Expr) -> tuple[str, Binding]:
-    if isinstance(expr, Const):
+def _text(expr: ir.Expr) -> tuple[str, Binding]:
+    if isinstance(expr, ir.Const):
         return constant(expr)
-    if isinstance(expr, Local):
+    if isinstance(expr, ir.Local):
         return expr.name, Binding.ATOM
-    if isinstance(expr, Load):
+    if isinstance(expr, ir.Load):
         return f"{expr.array}[{expression(expr.index)}]", Binding.ATOM
     form = form_of(expr)
     texts = [expression(a, loosest) for a, loosest in zip(expr.args, form.operands, strict=False)]
     return form.text.format(*texts), form.binding
 
 
-def constant(const: Const) -> tuple[str, Binding]:
+def constant(const: ir.Const) -> tuple[str, Binding]:
     """Return the C of a number: exact, so floats that are not short whole numbers are hexadecimal."""
     kind = np.dtype(const.dtype).kind
     if const.dtype == "float16":
@@ -72,7 +52,7 @@ def constant(const: Const) -> tuple[str, Binding]:
     if kind == "c":
         part = "float32" if const.dtype == "complex64" else "float64"
         z = complex(const.value)
-        parts = ", ".join(constant(Const(part, p))[0] for p in (z.real, z.imag))
+        parts = ", ".join(constant(ir.Const(part, p))[0] for p in (z.real, z.imag))
         return f"ag_make_{C_TYPES[const.dtype]}({parts})", Binding.ATOM
     if kind == "f":
         text = _float(float(np.array(const.value, const.dtype)), "f" if const.dtype == "float32" else "")
@@ -103,49 +83,49 @@ def _integer(value: int, dtype: str) -> str:
 # --- statements
 
 
-def statements(body: Iterable[Statement], depth: int, kernel: str = "k") -> list[str]:
+def statements(body: Iterable[ir.Statement], depth: int, kernel: str = "k") -> list[str]:
     """Return the lines of `body`, indented by `depth` levels.  `kernel`: its name, the prefix of outlined functions."""
     lines: list[str] = []
     _write(body, INDENT * depth, lines, kernel)
     return lines
 
 
-def _write(body: Iterable[Statement], indent: str, lines: list[str], kernel: str) -> None:
+def _write(body: Iterable[ir.Statement], indent: str, lines: list[str], kernel: str) -> None:
     for s in body:
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             _loop(s, indent, lines, kernel)
-        elif isinstance(s, If):
+        elif isinstance(s, ir.If):
             _choice(s, indent, indent, lines, kernel)
-        elif isinstance(s, Outlined):
+        elif isinstance(s, ir.Outlined):
             lines.append(f"{indent}{kernel}_{s.name}({', '.join(s.arguments)});")
         else:
             lines.append(f"{indent}{_simple(s)};")
 
 
-def _simple(s: Statement) -> str:
-    if isinstance(s, Let):
+def _simple(s: ir.Statement) -> str:
+    if isinstance(s, ir.Let):
         return f"const {C_TYPES[s.value.dtype]} {s.name} = {expression(s.value)}"
-    if isinstance(s, Var):
+    if isinstance(s, ir.Var):
         return f"{C_TYPES[s.value.dtype]} {s.name} = {expression(s.value)}"
-    if isinstance(s, Declare):
+    if isinstance(s, ir.Declare):
         if s.length:
             return f"{storage_type(s.dtype)} {s.name}[{s.length}]"
         return f"{_STRUCTS.get(s.dtype) or C_TYPES[s.dtype]} {s.name}"
-    if isinstance(s, ElementPointer):
+    if isinstance(s, ir.ElementPointer):
         offset = expression(s.offset, Binding.SUM)
         array = s.array if isinstance(s.array, str) else expression(s.array)
         start = array if offset == "0" else f"{array} + {offset}"
         return f"{'const ' * s.const}{storage_type(s.dtype)} *{s.name} = {start}"
     match s:
-        case Assign(): return f"{s.name} = {expression(s.value)}"
-        case Store(): return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
-        case Do(): return expression(s.value)
-        case Break(): return "break"
-    assert isinstance(s, Return)
+        case ir.Assign(): return f"{s.name} = {expression(s.value)}"
+        case ir.Store(): return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
+        case ir.Do(): return expression(s.value)
+        case ir.Break(): return "break"
+    assert isinstance(s, ir.Return)
     return f"return {expression(s.value)}"
 
 
-def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
+def _loop(s: ir.For, indent: str, lines: list[str], kernel: str) -> None:
     if s.simd:
         clauses: dict[str, list[str]] = {}
         for sign, name in s.reductions:
@@ -163,11 +143,11 @@ def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
     lines.append(f"{indent}}}")
 
 
-def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> None:
+def _choice(s: ir.If, head: str, indent: str, lines: list[str], kernel: str) -> None:
     """Return the lines of a choice; `head` is the text in front of the `if`."""
     lines.append(f"{head}if ({expression(s.condition)}) {{")
     _write(s.body, indent + INDENT, lines, kernel)
-    if len(s.orelse) == 1 and isinstance(s.orelse[0], If):
+    if len(s.orelse) == 1 and isinstance(s.orelse[0], ir.If):
         _choice(s.orelse[0], f"{indent}}} else ", indent, lines, kernel)
         return
     if s.orelse:
@@ -192,7 +172,7 @@ class Function:
     prototype: str
     """Type, name and parameters."""
     lines: tuple[str, ...]
-    body: Body
+    body: ir.Body
 
     def text(self, linkage: str = "static") -> str:
         """Return the definition, which ends in a newline."""
@@ -228,22 +208,22 @@ def kernel_c(kernel: Kernel) -> str:
 
 def helpers(kernel: Kernel) -> tuple[str, ...]:
     """Return the helpers that a kernel uses, directly or through other helpers, in order of definition."""
-    declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
-    printed = (p for s in all_statements(kernel.body) for p in (s, *(printed_body(s) if isinstance(s, For) else ())))
+    declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, ir.Declare))
+    printed = (p for s in all_statements(kernel.body) for p in (s, *(printed_body(s) if isinstance(s, ir.For) else ())))
     own = (expr for s in printed for expr in operations_in(s))
     return in_order(_names_in(own).union(*map(_named_in, declared)))
 
 
-def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
+def helpers_of(exprs: Iterable[ir.Expr]) -> tuple[str, ...]:
     """Return the helpers that expressions use, directly or through other helpers, in order of definition."""
-    return in_order(_names_in(e for expr in exprs for e in operations_in(Do(expr))))
+    return in_order(_names_in(e for expr in exprs for e in operations_in(ir.Do(expr))))
 
 
-def _names_in(exprs: Iterable[ScalarOp | Const]) -> set[str]:
+def _names_in(exprs: Iterable[ir.ScalarOp | ir.Const]) -> set[str]:
     """Return the helpers that operations and constants use."""
     templates: set[str] = set()
     for expr in exprs:
-        if isinstance(expr, ScalarOp):
+        if isinstance(expr, ir.ScalarOp):
             templates.add(form_of(expr).text)
         elif expr.dtype.startswith("complex"):
             templates.add(constant(expr)[0].partition("(")[0])

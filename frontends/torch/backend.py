@@ -21,22 +21,8 @@ from ...notices import notice
 from ...ops.core.shared import Container, SharedVariable
 from ...ops.core.tensor import TensorVariable, as_tensor
 from ...ops.shapes.specify import specify_shape
+from . import calls
 from .building import Conversion, ConversionError
-from .calls import (
-    CompiledGraph,
-    Expanded,
-    Frozen,
-    Given,
-    Held,
-    Known,
-    Number,
-    Permuted,
-    Reading,
-    Viewed,
-    Whole,
-    plain_array,
-    runner,
-)
 from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, loaded, require_plain, stored, type_of
 from .layers import keep_recurrent_layers, without_layers_of_onednn
@@ -45,11 +31,11 @@ from .settings import Settings, settings_of
 from .strides import axes_by_stride
 from .symbols import lengths
 
-_compiled: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
+_compiled: weakref.WeakSet[calls.CompiledGraph] = weakref.WeakSet()
 _number = itertools.count(1)
 
 
-def graphs() -> list[CompiledGraph]:
+def graphs() -> list[calls.CompiledGraph]:
     """Return the compiled graphs that are in use, the oldest first."""
     return sorted(_compiled, key=lambda g: int(g.name.rpartition("_")[2]))
 
@@ -117,12 +103,12 @@ class _Build:
         self.placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
         self.output = next(n for n in graph.graph.nodes if n.op == "output")
         self.inputs: list[Variable] = []
-        self.passed: list[tuple[int, Reading]] = []
-        self.held: list[Held] = []
-        self.frozen: list[tuple[SharedVariable, Held]] = []
+        self.passed: list[tuple[int, calls.Reading]] = []
+        self.held: list[calls.Held] = []
+        self.frozen: list[tuple[SharedVariable, calls.Held]] = []
         self.mutated = {n.args[0]: n for n in graph.graph.nodes if n.target is torch.ops.aten.copy_.default}
 
-    def compiled(self) -> CompiledGraph:
+    def compiled(self) -> calls.CompiledGraph:
         for node in self.placeholders:
             if isinstance(node.meta["val"], torch.Tensor):
                 require_plain(node.meta["val"])
@@ -138,10 +124,10 @@ class _Build:
                     shared[node] = self._shared(node, place, value)
                     terms.append(loaded(shared[node], value.dtype))
                 elif self.phase == "backward" and node.name in self.saved.blocks:
-                    blocks = self._input(node.name, self.saved.blocks[node.name], place, plain_array)
+                    blocks = self._input(node.name, self.saved.blocks[node.name], place, calls.plain_array)
                     terms.append(self.saved.whole(node.name, blocks))
                 else:
-                    reading = array_of if value.dtype is torch.bfloat16 else plain_array
+                    reading = array_of if value.dtype is torch.bfloat16 else calls.plain_array
                     terms.append(loaded(self._input(node.name, type_of(value), place, reading), value.dtype))
             else:
                 terms.append(value)  # a number: found below
@@ -150,20 +136,20 @@ class _Build:
         found = conversion.graph(self.graph, terms)
         outputs, results = self._results(found)
         updates = {shared[n]: stored(conversion.writes[n], n.meta["val"].dtype) for n in self.mutated}
-        compiled = CompiledGraph(self.name, self.graph, conversion.remarks)
+        compiled = calls.CompiledGraph(self.name, self.graph, conversion.remarks)
         options = {"name": self.name, "on_unused_input": "ignore", **self.settings.function_options}
         if self.settings.frozen and self.phase == "inference" and not updates:
             compiled.run = self._freezing(compiled, outputs, results, options)
         else:
             compiled.function = function(self.inputs, outputs, updates or None, **options)
-            compiled.run = runner(compiled.function, self.passed, self.held, results)
+            compiled.run = calls.runner(compiled.function, self.passed, self.held, results)
         for line in conversion.remarks:
             notice(line)
         _compiled.add(compiled)
         return compiled
 
     def _freezing(
-        self, compiled: CompiledGraph, outputs: list[Any], results: list[Any], options: dict[str, Any]
+        self, compiled: calls.CompiledGraph, outputs: list[Any], results: list[Any], options: dict[str, Any]
     ) -> Any:
         """Return the calls with parameters frozen, for each set of them that calls give."""
 
@@ -173,9 +159,9 @@ class _Build:
             else:
                 found = quantize(outputs, self._samples(), inputs=self.inputs, **options)
             compiled.function = found
-            return found, runner(found, self.passed, (), results)
+            return found, calls.runner(found, self.passed, (), results)
 
-        return Frozen(self.held, freezing, self.settings.borrow)
+        return calls.Frozen(self.held, freezing, self.settings.borrow)
 
     def _samples(self) -> list[tuple[Any, ...]]:
         """Return the arguments of typical calls as arrays."""
@@ -183,7 +169,7 @@ class _Build:
         return [tuple(array_of(v) if isinstance(v, torch.Tensor) else v for v in s) for s in each]
 
     # --- inputs
-    def _input(self, name: str, kind: TensorType, place: int, reading: Reading) -> Variable:
+    def _input(self, name: str, kind: TensorType, place: int, reading: calls.Reading) -> Variable:
         variable = TensorVariable(kind, name=name)
         self.inputs.append(variable)
         self.passed.append((place, reading))
@@ -191,7 +177,7 @@ class _Build:
 
     def _shared(self, node: Any, place: int, value: torch.Tensor) -> SharedVariable:
         kind = type_of(value)
-        held = Held(
+        held = calls.Held(
             place, Container(np.zeros([1 if n is None else n for n in kind.shape], kind.dtype)), node in self.mutated
         )
         self.held.append(held)
@@ -240,14 +226,14 @@ class _Build:
         for node, value, kept in zip(nodes, found, blocks, strict=True):
             if kept is not None:
                 outputs.append(kept)
-                results.append(Whole())
+                results.append(calls.Whole())
             elif not isinstance(value, Variable):
-                results.append(Known(value))
+                results.append(calls.Known(value))
             elif isinstance(node, torch.fx.Node) and node.op == "placeholder":
-                results.append(Given(self.placeholders.index(node)))
+                results.append(calls.Given(self.placeholders.index(node)))
             elif not isinstance(node.meta["val"], torch.Tensor):
                 outputs.append(value)
-                results.append(Number())
+                results.append(calls.Number())
             else:
                 output, result = self._tensor(value, node.meta["val"])
                 outputs.append(output)
@@ -262,10 +248,10 @@ class _Build:
         if made is not None:
             output = output[tuple(slice(0, 1 if k in made.axes else None) for k in range(value.ndim))]
         elif order == list(range(len(order))):
-            made = Whole()
+            made = calls.Whole()
         else:
-            output, made = T.dimshuffle(output, *order), Permuted(order)
-        return output, Viewed(made, traced.dtype) if traced.dtype is torch.bfloat16 else made
+            output, made = T.dimshuffle(output, *order), calls.Permuted(order)
+        return output, calls.Viewed(made, traced.dtype) if traced.dtype is torch.bfloat16 else made
 
 
 def _is_token(node: torch.fx.Node) -> bool:
@@ -274,11 +260,11 @@ def _is_token(node: torch.fx.Node) -> bool:
     return bool(node.users) and all(user.target is effects and user.args[0] is node for user in node.users)
 
 
-def _repeated(value: torch.Tensor) -> Expanded | None:
+def _repeated(value: torch.Tensor) -> calls.Expanded | None:
     """Return how a result is made that repeats elements along axes, as `expand` and `meshgrid` give; None if none."""
     sizes, strides = list[Any](value.shape), list[Any](value.stride())
     axes = [k for k, (n, s) in enumerate(zip(sizes, strides, strict=True)) if type(s) is int and s == 0 and n != 1]
-    return Expanded(axes, sizes) if axes and all(type(n) is int and n for n in sizes) else None
+    return calls.Expanded(axes, sizes) if axes and all(type(n) is int and n for n in sizes) else None
 
 
 def _static_places(count: int) -> set[int]:

@@ -18,37 +18,19 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 from ..elementwise.records import broadcast_shapes
+from . import indexing
 from .distinct import Pointer, names_each_once, remaining
-from .indexing import (
-    Spec,
-    check_inputs,
-    check_source,
-    concrete,
-    entries,
-    joint_position,
-    part_formula,
-    read_by_examples,
-    read_code,
-    sliced_dims,
-    sliced_lengths,
-    vjp_of_read,
-    vjp_of_write,
-    write_by_examples,
-    write_code,
-    write_formula,
-    write_words,
-)  # fmt: skip
 from .shape import DimShuffle
 
 
-def pointers_of(spec: Spec, indices: Sequence[Variable]) -> list[Pointer]:
+def pointers_of(spec: indexing.Spec, indices: Sequence[Variable]) -> list[Pointer]:
     """Return the arrays and integers among `indices`, which are no bounds of slices, each with its axis."""
-    return [(axis, i) for axis, i in enumerate(entries(spec, indices)) if not isinstance(i, slice)]
+    return [(axis, i) for axis, i in enumerate(indexing.entries(spec, indices)) if not isinstance(i, slice)]
 
 
-def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
+def _arranged(spec: indexing.Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
     """Return the lengths of the result: broadcast axes of indices among the sliced axes, then the whole axes."""
-    before = joint_position(spec)
+    before = indexing.joint_position(spec)
     return (*sliced[:before], *joint, *sliced[before:], *rest)
 
 
@@ -59,45 +41,45 @@ class AdvancedSubtensor(TensorOp):
     Raises IndexError, with index, axis and size, for an index out of range, and for arrays that do not broadcast.
     """
 
-    spec: Spec
+    spec: indexing.Spec
     name = "advanced_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
-    code = read_code
-    formula = part_formula
+    code = indexing.read_code
+    formula = indexing.part_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
-    batching: ClassVar[Callable[..., Any]] = read_by_examples
+    batching: ClassVar[Callable[..., Any]] = indexing.read_by_examples
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *indices = inputs
-        check_inputs(self.name, self.spec, x, indices)
+        indexing.check_inputs(self.name, self.spec, x, indices)
         if "a" not in self.spec:
             raise TypeError(f"{self.name} takes at least one array, got {list(self.spec)}")
         try:
             joint = broadcast_shapes([i.type.shape for _, i in pointers_of(self.spec, indices)])
         except ValueError as error:
             raise IndexError(f"{self.name}: arrays of indices do not broadcast: {error}") from None
-        sliced = sliced_lengths(self.spec, x, indices)
+        sliced = indexing.sliced_lengths(self.spec, x, indices)
         return (x.type.with_shape(_arranged(self.spec, joint, sliced, x.type.shape[len(self.spec) :])),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, *indices = values
-        return (np.asarray(x[tuple(map(concrete, entries(self.spec, indices)))]),)
+        return (np.asarray(x[tuple(map(indexing.concrete, indexing.entries(self.spec, indices)))]),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         x, *indices = inputs
-        joint = broadcast_dims([i for i in entries(self.spec, indices) if not isinstance(i, slice)])
-        sliced = sliced_dims(self.spec, node.inputs[1:], x)
+        joint = broadcast_dims([i for i in indexing.entries(self.spec, indices) if not isinstance(i, slice)])
+        sliced = indexing.sliced_dims(self.spec, node.inputs[1:], x)
         found = _arranged(self.spec, joint, sliced, x[len(self.spec) :])
         return (tuple(mine if n is None else n for n, mine in zip(found, opaque_dims(node.out), strict=True)),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return vjp_of_read(self, node, cotangents, None)
+        return indexing.vjp_of_read(self, node, cotangents, None)
 
     def vjp_onto(
         self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
     ) -> Sequence[Variable | None]:
-        return vjp_of_read(self, node, cotangents, totals[0])
+        return indexing.vjp_of_read(self, node, cotangents, totals[0])
 
 
 def _in_c_order(within: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -117,30 +99,30 @@ class AdvancedIncSubtensor(TensorOp):
     the dtype of `x` and broadcasts to `x[...]`.
     """
 
-    spec: Spec
+    spec: indexing.Spec
     set: bool
     name = "advanced_inc_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
-    code = write_code
-    formula = write_formula
+    code = indexing.write_code
+    formula = indexing.write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
-    batching: ClassVar[Callable[..., Any]] = write_by_examples
+    batching: ClassVar[Callable[..., Any]] = indexing.write_by_examples
 
-    def with_spec(self, spec: Spec) -> AdvancedIncSubtensor:
+    def with_spec(self, spec: indexing.Spec) -> AdvancedIncSubtensor:
         """Return the op that writes to another part."""
         return AdvancedIncSubtensor(spec, set=self.set)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, y, *indices = inputs
         (part,) = AdvancedSubtensor(self.spec).infer((x, *indices))
-        check_source(*write_words(self), x, y, part)
+        indexing.check_source(*indexing.write_words(self), x, y, part)
         return (x.type,)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, y, *indices = values
         result = x.copy()
-        within = tuple(map(concrete, entries(self.spec, indices)))
+        within = tuple(map(indexing.concrete, indexing.entries(self.spec, indices)))
         if self.set:
             result[_in_c_order(within)] = y
         else:
@@ -159,6 +141,6 @@ class AdvancedIncSubtensor(TensorOp):
         pointers = pointers_of(self.spec, indices)
         if part is not None and self.set and not names_each_once(x, pointers):
             remains = remaining(x, pointers)
-            sliced = part.ndim - joint_position(self.spec) - remains.ndim
+            sliced = part.ndim - indexing.joint_position(self.spec) - remains.ndim
             part = T.switch(DimShuffle((*range(remains.ndim), *"x" * sliced))(remains), part, 0)
-        return vjp_of_write(self, node, g, part)
+        return indexing.vjp_of_write(self, node, g, part)
