@@ -22,9 +22,9 @@ def with_dtype(x: Variable, dtype: str) -> TensorVariable:
     return x if x.dtype == dtype else T.cast(x, dtype)  # type: ignore[return-value]  # see as_tensor
 
 
-def conjugated(x: Variable) -> TensorVariable:
+def conjugated(x: Variable) -> Variable:
     """Return the conjugates of complex numbers; other numbers as they are, where NumPy makes integers of bools."""
-    return T.conj(x) if x.type.kind == "c" else x  # type: ignore[no-any-return]
+    return T.conj(x) if x.type.kind == "c" else x
 
 
 def several(what: str, arrays: Any) -> list[TensorLike]:

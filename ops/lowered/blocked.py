@@ -18,7 +18,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
-from ..core.backward import ByExpansion, pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered, TensorOp, TensorVariable, as_tensor, constant
@@ -65,7 +65,7 @@ def _require_rank(op: TensorOp, inputs: tuple[Variable, ...], rank: int) -> Tens
 
 
 @record(repr=False)
-class ToBlocks(Lowered):
+class ToBlocks(ByExpansion, Lowered):
     """`to_blocks(x)`: channels in blocks of `size`, the last one padded with zeros."""
 
     size: int
@@ -86,8 +86,9 @@ class ToBlocks(Lowered):
         n, channels, *positions = inputs[0]
         return ((n, dims.floordiv(dims.add(channels, self.size - 1), self.size), *positions, self.size),)
 
-    def expand(self, x: Variable) -> Variable:
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by padding, `reshape` and `dimshuffle`."""
+        (x,) = inputs
         n, channels, *positions = lengths_of(x)
         known = x.type.shape[1]
         if known is None or known % self.size:
@@ -96,12 +97,9 @@ class ToBlocks(Lowered):
         blocks = T.floor_div(lengths_of(x)[1], self.size) if known is None else -(-known // self.size)
         return DimShuffle(IN_BLOCKS)(reshape(x, (n, blocks, self.size, *positions)))
 
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
-
 
 @record(repr=False)
-class FromBlocks(Lowered):
+class FromBlocks(ByExpansion, Lowered):
     """`from_blocks(x)`: the first `channels` channels in the layout NCHW.
 
     `shuffle`: these stand in so many groups, of which the result takes one channel each in turn (a channel shuffle).
@@ -134,8 +132,9 @@ class FromBlocks(Lowered):
         n, _, *positions, _ = inputs[0]
         return ((n, self.channels, *positions),)
 
-    def expand(self, x: Variable) -> Variable:
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by `dimshuffle`, `reshape` and a slice."""
+        (x,) = inputs
         n, blocks, *positions, size = lengths_of(x)
         whole = reshape(DimShuffle(OF_BLOCKS)(x), (n, T.mul(blocks, size), *positions))
         *_, lanes = x.type.shape
@@ -144,9 +143,6 @@ class FromBlocks(Lowered):
             return found
         groups = reshape(found, (n, self.shuffle, self.channels // self.shuffle, *positions))
         return reshape(DimShuffle(SWAP_GROUPS)(groups), (n, self.channels, *positions))
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
 
 
 def in_blocks(x: np.ndarray, size: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered
@@ -28,7 +28,7 @@ from .blocked import Pads
 
 
 @record(repr=False)
-class BlockedPool(Windowed, Lowered):
+class BlockedPool(Windowed, ByExpansion, Lowered):
     """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
@@ -78,12 +78,10 @@ class BlockedPool(Windowed, Lowered):
         (y,) = self._plain.evaluate(np.pad(x, pads, constant_values=0 if self.sums else -np.inf))
         return (rounded(y) if self.halves else y,)
 
-    def expand(self, x: Variable) -> Variable:
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by a padded copy."""
+        (x,) = inputs
         pads = ((0, 0), (0, 0), *self.padding, (0, 0))
         x = from_bfloat16(x) if self.halves else x
         found: Variable = self._plain(T.pad(x, pads, constant_values=0.0 if self.sums else -np.inf))
         return to_bfloat16(found) if self.halves else found
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)

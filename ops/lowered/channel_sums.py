@@ -14,7 +14,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
-from ..core.backward import pull_back_to
+from ..core.backward import ByExpansion
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import Lowered
@@ -23,7 +23,7 @@ from .blocked import FromBlocks, ToBlocks, in_blocks, of_blocks
 
 
 @record(repr=False)
-class ChannelSums(Lowered):
+class ChannelSums(ByExpansion, Lowered):
     """The sum of each channel of x with the `before` channels before it and the `behind` ones after it.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `channels`: how many there are;
@@ -62,14 +62,12 @@ class ChannelSums(Lowered):
                 total += around[:, k : k + self.channels]
         return (in_blocks(total, x.shape[4]),)
 
-    def expand(self, x: Variable) -> Variable:
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by slices of padded channels in the layout NCHW."""
+        (x,) = inputs
         around = T.pad(FromBlocks(self.channels)(x), ((0, 0), (self.before, self.behind), (0, 0), (0, 0)))
         parts = [around[:, k : k + self.channels] for k in range(self.before + self.behind + 1)]
         size = x.type.shape[4]
         if size is None:
             raise TypeError(f"{self.name}: the channels of a block are known to be expanded, got {describe(x)}")
         return ToBlocks(size)(T.add(*parts) if len(parts) > 1 else parts[0])
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)

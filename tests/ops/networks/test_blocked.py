@@ -284,7 +284,7 @@ def test_changes_of_layout(channels):
         there, back = f(value)
         assert there.shape == (2, -(-channels // 4), 3, 5, 4) and (there == in_blocks(value, 4)).all()
         assert (back == value).all() and (of_blocks(there, channels) == value).all()
-        expanded = ag.function([x], ToBlocks(4).expand(x), mode=mode)(value)
+        expanded = ag.function([x], ToBlocks(4).expand([x]), mode=mode)(value)
         assert (expanded == there).all()
     loss = T.square(FromBlocks(channels)(ToBlocks(4)(x) * 3)).sum()
     np.testing.assert_allclose(ag.function([x], ag.grad(loss, x))(value), 18 * value, rtol=1e-6)

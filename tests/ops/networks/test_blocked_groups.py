@@ -237,7 +237,7 @@ def test_a_shuffle_and_the_one_that_undoes_it():
     value = numbers(2, 3, 5, 4, 4, dtype="float64")
     op = FromBlocks(12, 3)
     for mode in ("NUMPY", "fast_run"):
-        plain, mixed, expanded = ag.function([x], [FromBlocks(12)(x), op(x), op.expand(x)], mode=mode)(value)
+        plain, mixed, expanded = ag.function([x], [FromBlocks(12)(x), op(x), op.expand([x])], mode=mode)(value)
         assert (mixed == plain[:, shuffled(12, 3)]).all() and (expanded == mixed).all()
     with pytest.raises(ValueError, match="from_blocks: 12 channels do not form 5 groups"):
         FromBlocks(12, 5)(x)

@@ -98,7 +98,7 @@ def test_sums_as_other_ops_and_their_gradient():
     op = ChannelSums(10, 2, 1)
     value = RNG.uniform(-1, 1, x.type.shape)
     value[:, -1, ..., 2:] = 0
-    in_ops, itself = ag.function([x], [op.expand(x), op(x)], mode="NUMPY")(value)
+    in_ops, itself = ag.function([x], [op.expand([x]), op(x)], mode="NUMPY")(value)
     np.testing.assert_allclose(of_blocks(in_ops, 10), of_blocks(itself, 10), rtol=1e-14)
     loss = T.square(FromBlocks(10)(op(ToBlocks(4)(FromBlocks(10)(x))))).sum()
     for mode in ("NUMPY", "fast_run"):
