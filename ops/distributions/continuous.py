@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..core.namespace import T
 from ..core.tensor import as_tensor
 from .distribution import Distribution, inside
@@ -16,7 +18,7 @@ __all__ = [
 HALF_LOG_2PI, LOG_PI = 0.5 * math.log(2 * math.pi), math.log(math.pi)
 NORMAL_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
 """The entropy of the standard normal distribution."""
-EULER = 0.57721566490153286061
+EULER = np.euler_gamma
 S: Any = T.special
 
 
