@@ -113,6 +113,7 @@ from .shapes.shape import squeeze as squeeze
 from .shapes.shape import swapaxes as swapaxes
 from .shapes.shape import tensor_to_dim as tensor_to_dim
 from .shapes.shape import transpose as transpose
+from .shapes.sliding import *
 from .shapes.specify import *
 from .shapes.written import *
 from .standard.comparison import *

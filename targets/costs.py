@@ -23,7 +23,8 @@ UNKNOWN_LENGTH = 64
 """Elements along an axis, and steps of a loop, whose number is not known: estimates depend on the graph alone."""
 TABLES: dict[str, dict[str, tuple[int, int]]] = {"x86_64": table_x86_64.ELEMENTWISE}
 """For each fitted architecture the picoseconds an element of elementwise ops, in float32 and in float64."""
-
+COMPLEX = {"mul": 4, "square": 4, "true_div": 16, "reciprocal": 16}
+"""The work of an op on complex numbers in ops on each of their parts, where it is more than one."""
 
 _TABLE = table_x86_64.COSTS
 
@@ -83,7 +84,9 @@ class Costs:
         measured = TABLES.get(self.table, {}).get(name)
         if measured is None or not dtype.startswith(("float", "complex")):
             return additions * self.addition_byte * ITEMS[dtype]
-        return measured[0] if ITEMS[dtype] <= 4 else measured[1] * ITEMS[dtype] / 8  # float16 is computed as float32
+        if dtype.startswith("complex"):
+            return measured[1] * COMPLEX.get(name, 1) * ITEMS[dtype] / 8
+        return measured[0] if ITEMS[dtype] <= 4 else measured[1]  # float16 is computed as float32
 
     def additions(self, name: str, additions: float, dtype: str) -> int:
         """The cost of an element in additions; at least 1 for ops that compute."""

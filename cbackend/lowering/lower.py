@@ -117,7 +117,12 @@ def _row_kernel(node: Apply) -> _Pieces:
     order = range(rows.group.rank)
     along = frozenset((rows.along,))
     guards = tuple(_guards([*rows.group.results, *itertools.chain(*rows.folds)]))
-    body = (*guards, *folded_loops(order, operands, along), *_with_short_rows(rows, operands, body, fallible))
+    # Transposing a row twice takes longer than one sum and a cheap second pass where it lies.
+    is_light = len(rows.reductions) == 1 and not _are_costly(body)
+    is_light = is_light and any(rows.along in r.kept for r in rows.group.results)
+    unfilled = unfilled_vectors(rows.reductions, operands, rows.along) if is_light else None
+    short = _with_short_rows(rows, operands, body, fallible, unfilled)
+    body = (*guards, *folded_loops(order, operands, along), *short)
     return _answering(body, fallible, bool(guards)), rows.group, operands, describe(rows.shown), along
 
 

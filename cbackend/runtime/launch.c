@@ -19,6 +19,7 @@ enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: costs.h. */
     LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once; longer tasks get narrower */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
+    MOST_BETWEEN = 4,       /* the distance of elements from which on not all bytes between them are read */
     FEWEST_COLUMNS = 8,     /* multiple for a free innermost loop whose tasks are long */
     FOLD_AT_LEAST = 64      /* least elements per result that has to be combined */
 };
@@ -38,10 +39,16 @@ typedef struct grid {
     i32 sequential;              /* its tasks run one after the other */
 } grid;
 
-/* Return the estimated nanoseconds of a kernel for these extents. */
-static double estimate(const ag_nest *nest, const i64 *lengths)
+/* Return the estimated nanoseconds of a kernel for these extents.  The estimate of a step is that of contiguous arrays:
+   where elements lie apart, the bytes between them are read as well. */
+static double estimate(const ag_nest *nest, const i64 *lengths, const i64 *strides)
 {
-    double work = 1e-3 * nest->picoseconds;
+    i64 between = 0;
+    for (i32 k = 0; nest->rank && k < nest->arrays; k++) {
+        const i64 stride = strides[k * nest->rank + nest->rank - 1], step = stride < 0 ? -stride : stride;
+        between += step > 1 ? ((step < MOST_BETWEEN ? step : MOST_BETWEEN) - 1) * nest->items[k] : 0;
+    }
+    double work = 1e-3 * (double)(nest->picoseconds + between * MOVED_PS);
     for (i32 l = 0; l < nest->rank; l++) work *= (double)lengths[l];
     return work;
 }
@@ -238,7 +245,7 @@ static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *
 {
     grid g = *whole;
     g.lengths = lengths, g.data = data, g.status = 0, g.sequential = 1;
-    cut_sequentially(&g, estimate(g.nest, lengths) / TASK_NS);
+    cut_sequentially(&g, estimate(g.nest, lengths, g.strides) / TASK_NS);
     for (i64 k = 0; k < g.tasks && !g.status; k++) {
         if (g.stoppable && is_raised()) return AG_STOPPED;
         run_part(&g, k);
@@ -312,7 +319,7 @@ static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths,
 {
     i64 n[MOST_LOOPS], s[ROOM];
     if (in_order_of_memory(nest, lengths, strides, n, s)) lengths = n, strides = s;
-    double work = estimate(nest, lengths);
+    double work = estimate(nest, lengths, strides);
     if (work > LONG_NS) listen_to_interrupt();
     if (poll_interrupt()) return AG_STOPPED;
     i32 is_whole = work < ALONE_NS && !(nest->reduced && reduced_elements(nest, lengths) > ROWS_OF_PART);

@@ -234,8 +234,6 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     if function is np.meshgrid and is_of_call() and options.get("copy") is False:
         for v, part in zip(args, found, strict=True):
             sharing(v, part, "np.meshgrid(copy=False) gave views of its elements")
-    if function.__name__ == "sliding_window_view" and is_of_call():
-        current().frozen[found] = "it is a read-only view"  # type: ignore[union-attr]
     if function is np.allclose:
         return truth_value(found)
     source = next((a for a in args[:1] if isinstance(a, Variable)), None)
@@ -291,6 +289,7 @@ _VIEWS = frozenset((
     "broadcast_to", "broadcast_arrays", "split", "array_split", "vsplit", "hsplit", "dsplit", "atleast_1d",
     "atleast_2d", "atleast_3d", "flip", "flipud", "fliplr", "rot90", "real", "imag", "matrix_transpose", "unstack",
     "permute_dims", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "diag",
+    "sliding_window_view",
 ))  # fmt: skip
 """Functions whose results share the elements of an argument in NumPy."""
 

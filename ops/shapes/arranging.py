@@ -15,16 +15,15 @@ from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
 from .conditions import between, checked
-from .creation import arange
 from .joining import as_one, concatenate, flip, split
-from .lengths import as_lengths, int_length, lengths_of
+from .lengths import as_lengths, int_length
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 
 __all__ = [
     "append", "argwhere", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "column_stack", "compress",
     "concat", "diag_indices", "diag_indices_from", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_",
     "mask_indices", "matrix_transpose",
-    "meshgrid", "permute_dims", "ravel_multi_index", "rollaxis", "rot90", "sliding_window_view", "tril_indices",
+    "meshgrid", "permute_dims", "ravel_multi_index", "rollaxis", "rot90", "tril_indices",
     "tril_indices_from",
     "trim_zeros", "triu_indices", "triu_indices_from",
     "unravel_index", "unstack", "vsplit",
@@ -390,29 +389,3 @@ def compress(condition: TensorLike, x: TensorLike, axis: int | None = None) -> T
     if condition.ndim != 1:
         raise ValueError(f"compress: condition must be a vector, got {describe(condition)}")
     return T.take(x, T.nonzero(condition)[0], axis)
-
-
-# --- windows
-
-
-def sliding_window_view(
-    x: TensorLike, window_shape: LengthLike | Sequence[LengthLike], axis: int | Sequence[int] | None = None
-) -> TensorVariable:
-    """All windows of `x`: each axis has their positions, and a new last axis for each given one has their elements.
-
-    `window_shape`: the length along each axis of `axis`; without `axis` along all.  Raises ValueError for another
-    number of lengths, and for a window that is longer than the axis.  Source: `numpy.lib.stride_tricks`.
-    """
-    v = as_tensor(x)
-    lengths = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
-    given = range(v.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
-    what = f"sliding_window_view of {describe(v)}"
-    axes = [normalize_axis(a, v.ndim, what) for a in given]
-    if len(axes) != len(lengths):
-        raise ValueError(f"{what}: window_shape has {counted(len(lengths), 'length')} for {counted(len(axes), 'axis')}")
-    for place, length in zip(axes, map(as_tensor, lengths), strict=True):
-        whole = lengths_of(v)[place]
-        known = between(length, 0, whole, "sliding_window_view: a length of window_shape")
-        positions = expand_dims(arange(whole - known + 1), 1) + arange(length)
-        v = T.moveaxis(T.take(v, positions, axis=place), place + 1, -1)
-    return v

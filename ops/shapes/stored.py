@@ -23,7 +23,7 @@ from ...graph.provenance import line
 from ..core.namespace import T, classes
 from ..core.tracing import Known, Trace, current
 
-_READ_ONLY = "BroadcastTo", "Diagonal"
+_READ_ONLY = "BroadcastTo", "Diagonal", "Strided"
 """Classes of views that NumPy does not write through."""
 _ORDERED = frozenset(("Cast", "Cumulative", "Elementwise", "Reduce", "Sort"))
 """Classes of ops whose results have the order of their operands in NumPy."""

@@ -101,6 +101,7 @@ from .shapes import (
     joins,
     masked,
     shapes,
+    strided,
     view_writes,
     writing,
 )
@@ -121,8 +122,9 @@ IDENTITIES = (
 )  # fmt: skip
 """Rules that remove nodes."""
 CARRIED = (
-    fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
-    cropping.CROPPED, dropping.DROPPED, writing.WRITING, view_writes.THROUGH_VIEWS, reductions.BROADCAST,
+    fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, strided.STRIDED, indexing.MERGED,
+    indexing.LIFTED, cropping.CROPPED, dropping.DROPPED, writing.WRITING, view_writes.THROUGH_VIEWS,
+    reductions.BROADCAST,
 )  # fmt: skip
 """Rules that move axes, slices and lengths towards the inputs, where they can cancel."""
 CANONICAL = (
@@ -138,8 +140,8 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, gathering.JOINED, masked.MASKED, reductions.EXTREMA,
-    joins.BY_PARTS, pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, strided.STACKS, gathering.JOINED, masked.MASKED,
+    reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES, quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
 READABLE = (
     *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,

@@ -90,7 +90,7 @@ def test_the_database_has_an_entry_for_each_unit_and_each_file_of_it(tmp_path):
 
 def test_costs_in_c_are_those_of_the_cost_model():
     costs = Costs()
-    numbers = f"TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000}"
+    numbers = f"TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000}, MOVED_PS = {costs.moved_byte} "
     text = (CBACKEND / "runtime" / "costs.h").read_text()
     assert numbers in text
     assert f"ELEMENTS_OF_PART = {ELEMENTS_OF_PART}, ROWS_OF_PART = {ROWS_OF_PART} " in text

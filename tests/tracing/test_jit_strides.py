@@ -108,7 +108,7 @@ def _address(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("f", "message"),
     [
-        (_outside, "index 7 is out of bounds"), (_between, "multiple of 8.*sliding_window_view"),
+        (_outside, "index 199 is out of bounds"), (_between, "multiple of 8.*sliding_window_view"),
         (_backwards, "not negative.*sliding_window_view"), (_of_view, "ascontiguousarray"),
         (_written, "cannot be written; write to a copy"), (_written_before, "cannot be written; write to a copy"),
         (_as_bits, r"x\.astype\('int64'\)"), (_address, "ctypes: x.* is symbolic .*; use the array outside"),

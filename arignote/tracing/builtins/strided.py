@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import ops as T
 from ...graph import Variable
 from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
 from ...ops.shapes.array_members import sharing
 from ...ops.shapes.conditions import checked
+from ...ops.shapes.lengths import as_length, as_lengths
+from ...ops.shapes.sliding import Strided
 from ...ops.shapes.stored import is_in_c_order, source_of
 
 _WAY = "use np.lib.stride_tricks.sliding_window_view, or slices"
@@ -34,14 +34,14 @@ def as_strided(
     if len(lengths) != len(steps):
         raise ValueError(f"mismatch in length of strides and shape: {len(steps)} and {len(lengths)}{line()}")
     size = v.type.numpy.itemsize
-    place: Any = np.int64(0)
-    for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
+    for axis, step in enumerate(steps):
         if not isinstance(step, Variable) and (step < 0 or step % size != 0):
             raise ValueError(f"as_strided: stride {step} of axis {axis} must be a multiple of {size}, the bytes of "
                              f"an element, and not negative; {_WAY}{line()}")  # fmt: skip
-        along = T.arange(n) * _elements(step, size)
-        place = T.reshape(place, (*T.lengths_of(as_tensor(place)), 1)) + along if axis else along
-    found = T.take(T.ravel(v), place) if lengths else T.ravel(v)[0]
+    if not lengths:
+        return sharing(v, T.ravel(v)[0], "its elements are in an array of given strides as well")
+    numbers = (*as_lengths(lengths, "as_strided"), *(as_length(_elements(step, size), "as_strided") for step in steps))
+    found = Strided()(T.ravel(v), *numbers)
     return sharing(v, found, "its elements are in an array of given strides as well")
 
 

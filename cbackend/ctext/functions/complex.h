@@ -64,33 +64,30 @@ static inline C ag_mul_C(C x, C y)
                      ag_rounded_product_F(xr, yi) + ag_rounded_product_F(xi, yr));
 }
 
-/* Smith's division: no overflow of the divisor's square. */
+/* Smith's division: no overflow of the divisor's square.  Choices take the place of its branches, so that loops are
+   vectorized; each result has the operations, and the bits, of its branch. */
 
 static inline C ag_div_C(C x, C y)
 {
     const F xr = __real__ x, xi = __imag__ x;
     const F yr = __real__ y, yi = __imag__ y;
-    if (fabs_F(yr) >= fabs_F(yi)) {
-        if (yr == 0 && yi == 0)
-            return ag_make_C(xr / fabs_F(yr), xi / fabs_F(yr));
-        const F ratio = yi / yr, scale = 1 / (yr + yi * ratio);
-        return ag_make_C((xr + ag_rounded_product_F(xi, ratio)) * scale,
-                         (xi - ag_rounded_product_F(xr, ratio)) * scale);
-    }
-    const F ratio = yr / yi, scale = 1 / (yi + yr * ratio);
-    return ag_make_C((ag_rounded_product_F(xr, ratio) + xi) * scale,
-                     (ag_rounded_product_F(xi, ratio) - xr) * scale);
+    const b8 is_real = fabs_F(yr) >= fabs_F(yi), is_zero = (yr == 0) & (yi == 0);
+    const F most = is_real ? yr : yi, least = is_real ? yi : yr;
+    const F own = is_real ? xr : xi, other = is_real ? xi : xr;
+    const F ratio = least / most, scale = 1 / (most + least * ratio);
+    const F moved = ag_rounded_product_F(own, ratio);
+    const F re = (own + ag_rounded_product_F(other, ratio)) * scale;
+    const F im = ((is_real ? other : moved) - (is_real ? moved : other)) * scale;
+    return ag_make_C(is_zero ? xr * INFINITY : re, is_zero ? xi * INFINITY : im);
 }
 
 static inline C ag_reciprocal_C(C x)
 {
     const F xr = __real__ x, xi = __imag__ x;
-    if (fabs_F(xi) <= fabs_F(xr)) {
-        const F ratio = xi / xr, scale = xr + xi * ratio;
-        return ag_make_C(1 / scale, -ratio / scale);
-    }
-    const F ratio = xr / xi, scale = xr * ratio + xi;
-    return ag_make_C(ratio / scale, -1 / scale);
+    const b8 is_real = fabs_F(xi) <= fabs_F(xr);
+    const F most = is_real ? xr : xi, least = is_real ? xi : xr;
+    const F ratio = least / most, scale = most + least * ratio;
+    return ag_make_C((is_real ? 1 : ratio) / scale, (is_real ? -ratio : -1) / scale);
 }
 
 static inline C ag_conj_C(C x)

@@ -37,6 +37,7 @@ from ..group import Group, Result
 from ..nest import Nest, Operands, specialized
 from ..strips import is_costly
 from .few_columns import few_columns
+from .held_columns import array_of, held_columns, with_held
 from .planes import Planes
 from .position import POSITIONS, position_nest
 
@@ -126,13 +127,15 @@ def _along_outer(
     nest: Nest, reducing: Sequence[Reducing], stores: Sequence[ir.Statement], kept: int, schedule: Schedule
 ) -> ir.Body:
     slots = [s for r in reducing for s in r.slots]
-    size = min(schedule.tile(nest.order[-1]) or _tile_length(slots), _tile_length(slots))
-    tiles = ColumnTiles(nest.order[-1], size)
+    held = held_columns(nest, kept)
+    most = _tile_length(slots, held)
+    tiles = ColumnTiles(nest.order[-1], min(schedule.tile(nest.order[-1]) or most, most))
     finish = [
         nest.store(r.number, r.recipe.result(tuple(tiles.element(s.total, s.total_dtype) for s in r.slots)))
         for r in reducing
     ]
     tiled = tiles.within(nest.inner_loop((*(_added(s, tiles) for s in slots), *stores), simd=True))
+    computing, tiled = with_held(tiled, held, nest, tiles)
     blocked = [s for s in slots if s.lane.blocked]
     rows: ir.Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
     limits = current().limits.columns
@@ -140,7 +143,9 @@ def _along_outer(
         rows = unrolled(rows, f"i{nest.order[-2]}", limits.unrolled_rows)
     body = (
         *(d for s in slots for d in _declared(s, tiles)),
+        *(tiles.declared(array_of(s), s.value.dtype) for s in held),
         tiles.along(*(tiles.set(s.total, start(s)) for s in slots)),
+        *((specialized(computing),) if held else ()),
         *nest.looped(rows, len(nest.order) - 2, kept),
         specialized(tiles.along(*finish)),
     )
@@ -188,9 +193,10 @@ def _in_row_blocks(
     return ir.For(begin.name, ir.ZERO, row_loop.stop, body, step=steps)
 
 
-def _tile_length(slots: Sequence[Slot]) -> int:
-    """Return the number of columns of a tile: the largest power of 2 whose accumulators fit."""
+def _tile_length(slots: Sequence[Slot], held: Sequence[ir.Let]) -> int:
+    """Return the number of columns of a tile: the largest power of 2 whose accumulators and held values fit."""
     dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
+    dtypes += [s.value.dtype for s in held]
     size = sum(numpy_dtype(d).itemsize for d in dtypes)
     return 1 << (current().limits.columns.accumulator_bytes // size).bit_length() - 1
 

@@ -13,6 +13,7 @@ from ....ops.shapes.conditions import Check
 from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.lengths import MakeVector, Shape, ShapeI
 from ....ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ....ops.shapes.sliding import Strided
 from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..outcome import Outcome
 from ..planner import Planner
@@ -59,6 +60,19 @@ def broadcast(p: Planner, x: Array, lengths: Lengths) -> Array:
             p.guard("fits", have, want, failure=Outcome.LENGTHS, axis=axis)
         strides.append(p.along(have, want, stride))
     return p.view(x, lengths, tuple(strides), dense=x.dense and x.lengths == lengths)
+
+
+def plan_strided(p: Planner, node: Apply) -> None:
+    """Plan axes that all step along the last axis of the operand."""
+    x, numbers = p.arrays[node.inputs[0]], p.lengths(node.inputs[1:])
+    lengths, steps = numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]
+    needed = p.sum((1, *(p.product((p.sum((n, -1)), s)) for n, s in zip(lengths, steps, strict=True))))
+    size = p.product(lengths)
+    needed = needed if isinstance(size, int) and size else p.product((p.let("minimum", size, 1), needed))
+    p.guard("reaches", x.lengths[-1], needed, failure=Outcome.PROMISED)
+    p.keep_promises(node.out, (*x.lengths[:-1], *lengths))
+    strides = (*x.strides[:-1], *(p.product((s, x.strides[-1])) for s in steps))
+    p.put(node.out, p.view(x, (*x.lengths[:-1], *lengths), strides))
 
 
 def plan_specify_shape(p: Planner, node: Apply) -> None:
@@ -200,6 +214,7 @@ PLANNERS = {
     DimShuffle: plan_dimshuffle,
     Reshape: plan_reshape,
     BroadcastTo: plan_broadcast_to,
+    Strided: plan_strided,
     Subtensor: plan_subtensor,
     After: plan_first,
     SpecifyShape: plan_specify_shape,

@@ -27,6 +27,7 @@ from ....ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import MakeVector, Shape, ShapeI
 from ....ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ....ops.shapes.sliding import Strided, places
 from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..reading.values import NUMBER_OF
 from ..same_ops import written_names
@@ -319,6 +320,12 @@ def diagonal(op: Any, x: Any) -> Any:
     n, m = T.shape(x)[-2], T.shape(x)[-1]
     flat = T.reshape(x, (*T.shape(x)[: x.ndim - 2], n * m)) if x.ndim > 2 else T.reshape(x, (n * m,))
     return T.take(flat, T.arange(T.minimum(n, m)) * (m + 1), axis=-1)
+
+
+@means(Strided)
+def strided(op: Any, x: Any, *numbers: Any) -> Any:
+    """The elements at their places along the last axis."""
+    return T.take(x, places(numbers), axis=-1)
 
 
 @means(DiagonalMatrix)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from ....graph import Variable
-from ....ops.elementwise.records import Elementwise, logical_and, logical_not, logical_or, mul, switch, true_div
+from ....ops.elementwise.records import (
+    Elementwise,
+    eq,
+    logical_and,
+    logical_not,
+    logical_or,
+    mul,
+    sqrt,
+    switch,
+    true_div,
+)
 from ...contract import relaxes
 from ...patterns import Number, Wild, once, op_like, wilds
 from ...rule import Rule, rule
@@ -47,6 +57,8 @@ CHOICES: list[Rule] = [
     rule("local_switch_of_untruths", switch(truth, False, True), logical_not(truth)),
     rule("local_merge_switch_same_cond", cheap(once(switch(c, a, b)), once(switch(c, x, y))), joined,
          formula="f(switch(c, a, b), switch(c, x, y)) -> switch(c, f(a, x), f(b, y))  if constants meet"),
+    rule("local_guarded_sqrt", switch(eq(x, zero), zero, once(sqrt(switch(eq(x, zero), a, x)))), sqrt(x),
+         contract=relaxes("signed zero")),
     rule("local_integer_mul_switch_sink", mul(switch(c, zero, whole_x), whole_y), switch(c, 0, mul(x, y)),
          when=uniform_xy),
     rule("local_integer_mul_switch_sink_else", mul(switch(c, whole_x, zero), whole_y), switch(c, mul(x, y), 0),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....graph import Variable
+from ....ops.elementwise.costs import additions
 from ....ops.elementwise.records import Cast, Elementwise, to_bfloat16
+from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
+from ...contract import relaxes
 from ...patterns import Users, op_like, wilds
 from ...rule import Rule, node_rule, rule
-from ..facts import Node, Value, producer
-from .lifting import lifted_over_elementwise
+from ..facts import Node, Value, not_complex, producer
+from .lifting import MOST_PASSED, lifted_over_elementwise
 
 Order = tuple["int | str", ...]
+
+CHEAP = 4
+"""Most work on an element, in additions, of a value that is computed for a reduction and for other readers."""
 
 (x,) = wilds("x")
 (with_ones,) = wilds("x", lambda v: 1 in v.type.shape)
@@ -39,7 +47,7 @@ def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
 
 def lifted(node: Node, users: Users) -> Value | None:
     """Move a dimshuffle of elementwise results without other readers to their operands."""
-    return lifted_over_elementwise(node.inputs[0], node.op.order, users, _orders, _shuffled)
+    return lifted_over_elementwise(node.inputs[0], node.op.order, users, _orders, shuffled)
 
 
 def _orders(made: Node, order: Order) -> list[tuple[Variable, Order]] | None:
@@ -64,8 +72,70 @@ def _order(operand: Variable, order: Order, ndim: int) -> tuple[Variable, Order]
     return operand, own
 
 
-def _shuffled(operand: Variable, order: Order) -> Variable:
+def shuffled(operand: Variable, order: Order) -> Variable:
     return operand if order == tuple(range(operand.ndim)) else DimShuffle(order)(operand)
+
+
+def reduce_of_permuted(node: Node, users: Users) -> Value | None:
+    """Reduce an elementwise result whose operands are permuted alike before their axes are moved.
+
+    The last axis of the operands must stay: vectors then run along it.
+    """
+    (x,), op = node.inputs, node.op
+    if x.ndim - 1 not in op.axis or (op.selects and not not_complex(x)):
+        return None  # of several complex NaNs the first is taken, in the order of the walk
+    values = _elementwise_above(x, users)
+    order = next((v.owner.op.order for v in values if _is_permuted(v, x.ndim)), None)
+    if order is None or order.index(x.ndim - 1) in op.axis:
+        return None
+    own = tuple(order.index(axis) for axis in range(x.ndim))
+    images: dict[Variable, Variable] = {}
+    for value in reversed(values):
+        made = _made_of_elements(value, x.ndim)
+        if made is None:
+            source, placed = _order(value, own, x.ndim)
+            if not _is_sorted(placed):
+                return None
+            images[value] = shuffled(source, placed)
+        else:
+            images[value] = made.op(*[images[i] for i in made.inputs])
+    reduced = replace(op, axis=tuple(k for k, axis in enumerate(own) if axis in op.axis))(images[x])
+    kept = [axis for axis in own if axis not in op.axis]
+    return shuffled(reduced, tuple(kept.index(axis) for axis in sorted(kept)))
+
+
+def _elementwise_above(x: Variable, users: Users) -> list[Variable]:
+    """Return x and the values above it as far as elementwise ops of its rank go, each before its operands.
+
+    Empty where there are too many, or where a costly value would be computed twice, since others read it.
+    """
+    found: dict[Variable, None] = {}
+    waiting = [x]
+    while waiting:
+        value = waiting.pop()
+        found.pop(value, None)
+        found[value] = None
+        made = _made_of_elements(value, x.ndim)
+        if made is not None:
+            if len(found) > MOST_PASSED or (len(users(value)) > 1 and additions(made) > CHEAP):
+                return []
+            waiting += made.inputs
+    return list(found)
+
+
+def _made_of_elements(value: Variable, ndim: int) -> Node | None:
+    return producer(value, Elementwise, Cast) if value.ndim == ndim else None
+
+
+def _is_permuted(value: Variable, ndim: int) -> bool:
+    """Whether all axes of a value of this rank only change places."""
+    made = producer(value, DimShuffle)
+    return made is not None and value.ndim == ndim and "x" not in made.op.order and not _is_sorted(made.op.order)
+
+
+def _is_sorted(order: Order) -> bool:
+    kept = [o for o in order if isinstance(o, int)]
+    return kept == sorted(kept)
 
 
 COMPOSED: list[Rule] = [
@@ -76,6 +146,8 @@ COMPOSED: list[Rule] = [
 DIMSHUFFLES: list[Rule] = [
     *COMPOSED,
     rule("local_dimshuffle_of_ones", outer(with_ones), with_ones, when=moves_only_ones),
+    node_rule("local_reduce_of_permuted", Reduce, reduce_of_permuted, having=(Elementwise, Cast), uses=True,
+              contract=relaxes("rounding"), formula="sum(f(dimshuffle(x))) -> sum(f(x) over its own axes)"),
     node_rule("local_dimshuffle_lift", DimShuffle, lifted, having=(Elementwise, Cast), uses=True,
               formula="dimshuffle(f(x, y)) -> f(dimshuffle(x), dimshuffle(y))"),
 ]  # fmt: skip

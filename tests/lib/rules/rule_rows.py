@@ -215,6 +215,7 @@ LOGIC = [
     ("local_useless_switch", T.switch(T.constant(0), s, t), t),
     ("local_switch_of_equals", T.switch(b, x, x), fill(b, x)),
     ("local_switch_of_not", T.switch(T.logical_not(b), x, y), T.switch(b, y, x)),
+    ("local_guarded_sqrt", T.switch(T.eq(x, 0.0), 0.0, T.sqrt(T.switch(T.eq(x, 0.0), 1.0, x))), T.sqrt(x)),
     ("local_switch_in_then", T.switch(b, T.switch(b, x, y), z), fill(y, T.switch(b, x, z))),
     ("local_switch_in_else", T.switch(b, x, T.switch(b, y, z)), fill(y, T.switch(b, x, z))),
     ("local_switch_of_truths", T.switch(b, True, False), b),

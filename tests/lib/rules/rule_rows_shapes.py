@@ -19,6 +19,7 @@ from arignote.ops.shapes.creation import Alloc, arange
 from arignote.ops.shapes.joining import Join
 from arignote.ops.shapes.lengths import MakeVector, ShapeI
 from arignote.ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from arignote.ops.shapes.sliding import Strided
 from arignote.ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 
 C = T.matrix("C")
@@ -343,6 +344,12 @@ REDUCTIONS = [
     ("local_reduce_broadcastable", T.sum(r, axis=0), DimShuffle((1,))(r)),
     ("local_reduce_broadcastable", T.sum(r), T.sum(DimShuffle((1,))(r))),
     ("local_reduce_of_dimshuffle", T.sum(A.T, axis=0), T.sum(A, axis=1)),
+    ("local_reduce_of_permuted", T.sum(T.exp(A.T) * keep(x, 1), axis=1), T.sum(T.exp(A) * keep(x, 0), axis=0)),
+    (
+        "local_reduce_of_permuted",
+        T.max(DimShuffle((2, 1, 0))(K) * s, axis=2),
+        DimShuffle((1, 0))(T.max(K * s, axis=0)),
+    ),
     ("local_useless_sum_to", SumTo()(M, v), T.sum(M, axis=0)),
     ("local_sum_of_neg", T.sum(-A, axis=0), -T.sum(A, axis=0)),
     ("local_integer_sum_mul_by_scalar", T.sum(I * n, axis=0), T.sum(I, axis=0) * n),
@@ -418,10 +425,44 @@ SOFTMAX = [
     ("local_argmax_of_softmax", T.argmax(Softmax(1)(A), axis=1), T.argmax(A, axis=1)),
 ]
 
-ROWS = [*FILLS, *SHAPES, *INDEXING, *WRITING, *JOINS, *REDUCTIONS, *PRODUCTS, *SOFTMAX]
+_places = keep(arange(n), 1) + arange(k)
+_windows = Strided()(x, 3, n, 1, 1)
+_whole = T.tensor("whole", shape=(12,))
+
+STRIDED = [
+    ("local_read_at_even_places", x[_places], Strided()(x, length(arange(n), 0), length(arange(k), 0), 1, 1)),
+    ("local_read_at_even_places", x[T.constant([[1, 2], [4, 5]])], Strided()(x[1:], 2, 2, 3, 1)),
+    (
+        "local_read_at_even_places",
+        A[T.constant([[0, 1], [1, 2]])],
+        DimShuffle((1, 2, 0))(Strided()(A.T, 2, 2, 1, 1)),
+    ),
+    ("local_long_axis_last", Strided()(x, n, 3, 1, 1), Strided()(x, 3, n, 1, 1).T),
+    (
+        "local_dot_with_windows",
+        T.Dot()(_windows.T, T.constant([1.0, 2.0, 3.0])),
+        T.sum(DimShuffle((1, 0))(_windows) * DimShuffle(("x", 0))(T.constant([1.0, 2.0, 3.0])), axis=1),
+    ),
+    ("local_stack_of_moved_slices", T.stack([_whole[p : p + 3] for p in range(5)]), Strided()(_whole, 5, 3, 1, 1)),
+    (
+        "local_stack_of_moved_slices",
+        T.stack([_whole[p : p + 2] for p in range(1, 10, 2)]),
+        Strided()(_whole[1:], 5, 2, 2, 1),
+    ),
+]
+
+ROWS = [*STRIDED, *FILLS, *SHAPES, *INDEXING, *WRITING, *JOINS, *REDUCTIONS, *PRODUCTS, *SOFTMAX]
 
 _twice = T.exp(A)
 UNCHANGED = [
+    ("local_read_at_even_places", x[T.constant([[0, 1], [1, 3]])]),  # not even
+    ("local_read_at_even_places", x[T.constant([[0, -1], [1, 0]])]),  # backwards
+    ("local_read_at_even_places", x[_places - 1]),  # the first place is negative
+    ("local_dot_with_windows", T.Dot()(A.T, x)),  # each element is in memory once
+    ("local_long_axis_last", Strided()(x, 3, n, 1, 1)),
+    ("local_long_axis_last", Strided()(x, n, 3, 2, 1)),  # the elements of the last axis are adjacent
+    ("local_stack_of_moved_slices", T.stack([_whole[p : p + 3] for p in (0, 1, 2, 3, 5)])),  # not even
+    ("local_stack_of_moved_slices", T.stack([_whole[p : p + 3] for p in range(4)])),  # few: read where they lie
     ("local_useless_fill", fill(x, y)),  # x may be longer than y
     ("local_elemwise_alloc", Alloc()(s, n) * x),  # x may be of length 1
     ("local_useless_reshape", Reshape()(A, n, k)),
@@ -472,6 +513,9 @@ UNCHANGED = [
     ("local_reduce_join", T.sum(T.stack([x, y] * 5), axis=0)),  # of too many addends
     ("local_reduce_join", T.sum(Join(0)(A[:, None, 0], B[:, None, 0]), axis=1)),  # and of length 1
     ("local_reduce_of_dimshuffle", T.sum(DimShuffle((2, 1, 0))(K), axis=0)),  # the axes that stay change places
+    ("local_reduce_of_permuted", T.sum(T.exp(A.T), axis=0)),  # along the last axis of A
+    ("local_reduce_of_permuted", T.sum(T.exp(A.T) * B, axis=1)),  # B is not permuted
+    ("local_reduce_of_permuted", T.sum(A.T * T.exp(s), axis=(0, 1))),
     ("local_reduce_of_few", T.sum(A, axis=1)),  # of unknown length
     ("local_reduce_of_few", T.sum(_squares, axis=1)),  # vectors run along the last axis already
     ("local_reduce_of_few", T.sum(T.exp(_pairs), axis=1)),  # computed by an elementwise op
