@@ -236,12 +236,11 @@ def triangle(call: Call, x: Any, diagonal: int = 0) -> Any:
 
 @converter("aten.as_strided", "aten.as_strided_copy")
 def as_strided(call: Call, x: Any, size: Any, stride: Any, offset: Any = None) -> Any:
-    """Gather from the elements in the order of their memory.
+    """Read the elements in the order of their memory; a rule makes a view of it.
 
     PyTorch cannot run this op on an array of ours, whose memory may have another order than the traced tensor's.
     """
-    places = _places_of(call.meta(0), size, stride, offset)
-    return T.reshape(_in_memory(x, call.meta(0))[constant(places.reshape(-1))], places.shape)
+    return _in_memory(x, call.meta(0))[constant(_places_of(call.meta(0), size, stride, offset))]
 
 
 @converter("aten.as_strided_scatter")
