@@ -123,6 +123,17 @@ def places(numbers: Sequence[Any]) -> Any:
     return reduce(T.add, (T.expand_dims(a, tuple(range(1, axes - k))) for k, a in enumerate(along)))
 
 
+def long_axis_last(x: Any, lengths: Sequence[Any], steps: Sequence[Any]) -> Any:
+    """Return a view of these lengths and steps.  In memory its longest axis of step 1 is the last, as loops want it."""
+    axes = range(len(lengths))
+    adjacent = [k for k in axes if known_length(steps[k]) == 1]
+    known = {k: known_length(lengths[k]) for k in adjacent}
+    last = max(adjacent, key=lambda k: (math.inf if known[k] is None else known[k], k), default=len(lengths) - 1)
+    order = [*(k for k in axes if k != last), last]
+    view = Strided()(x, *(lengths[k] for k in order), *(steps[k] for k in order))
+    return view if last == len(lengths) - 1 else T.moveaxis(view, -1, last - len(lengths))
+
+
 def sliding_window_view(
     x: TensorLike, window_shape: LengthLike | Sequence[LengthLike], axis: int | Sequence[int] | None = None
 ) -> TensorVariable:

@@ -11,7 +11,7 @@ from ...ops.core.tensor import as_tensor
 from ...ops.shapes.array_members import sharing
 from ...ops.shapes.conditions import checked
 from ...ops.shapes.lengths import as_length, as_lengths
-from ...ops.shapes.sliding import Strided
+from ...ops.shapes.sliding import long_axis_last
 from ...ops.shapes.stored import is_in_c_order, source_of
 
 _WAY = "use np.lib.stride_tricks.sliding_window_view, or slices"
@@ -40,8 +40,8 @@ def as_strided(
                              f"an element, and not negative; {_WAY}{line()}")  # fmt: skip
     if not lengths:
         return sharing(v, T.ravel(v)[0], "its elements are in an array of given strides as well")
-    numbers = (*as_lengths(lengths, "as_strided"), *(as_length(_elements(step, size), "as_strided") for step in steps))
-    found = Strided()(T.ravel(v), *numbers)
+    along = [as_length(_elements(step, size), "as_strided") for step in steps]
+    found = long_axis_last(T.ravel(v), as_lengths(lengths, "as_strided"), along)
     return sharing(v, found, "its elements are in an array of given strides as well")
 
 

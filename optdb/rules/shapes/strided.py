@@ -8,7 +8,6 @@ A read copies each element as often as it stands in the result, and so does a pr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,7 +24,7 @@ from ....ops.shapes.indexing import Subtensor
 from ....ops.shapes.joining import Join
 from ....ops.shapes.lengths import dim_to_tensor
 from ....ops.shapes.shape import DimShuffle, Reshape
-from ....ops.shapes.sliding import Strided
+from ....ops.shapes.sliding import Strided, long_axis_last
 from ....ops.shapes.specify import CheckLengths
 from ...contract import relaxes
 from ...rule import Rule, node_rule
@@ -51,7 +50,7 @@ def read_at_even_places(node: Node) -> Value | None:
     last = shuffled(x, (*(k for k in range(x.ndim) if k != axis), axis))
     if start:
         last = Subtensor((*["s000"] * (x.ndim - 1), "s100"))(last, constant(start, "int64"))
-    view = Strided()(last, *(n for n, _ in lines), *(constant(step, "int64") for _, step in lines))
+    view = long_axis_last(last, [n for n, _ in lines], [constant(step, "int64") for _, step in lines])
     rest, whole = x.ndim - 1, range(view.ndim)
     return shuffled(view, (*whole[:axis], *whole[rest:], *whole[axis:rest]))
 
@@ -104,28 +103,6 @@ def _counted(operand: Variable, ndim: int) -> dict[int, Line]:
     step = constant_int(made.inputs[2])
     axis = ndim - operand.ndim + order.index(0)
     return {} if step is None or step < 1 else {axis: (dim_to_tensor(dims_of(made.out)[0]), step)}
-
-
-def long_axis_last(node: Node) -> Value | None:
-    """Make the longest of the axes along which elements are adjacent the last one: loops run along it."""
-    x, *numbers = node.inputs
-    axes = len(numbers) // 2
-    lengths, steps = numbers[:axes], numbers[axes:]
-    adjacent = [k for k in range(axes) if constant_int(steps[k]) == 1]
-    if not adjacent:
-        return None
-    longest = max(adjacent, key=lambda k: (_length(lengths[k]), k))
-    if longest == axes - 1:
-        return None
-    order = [*(k for k in range(axes) if k != longest), longest]
-    view = Strided()(x, *(lengths[k] for k in order), *(steps[k] for k in order))
-    rest = x.ndim - 1
-    return DimShuffle((*range(rest), *(rest + order.index(k) for k in range(axes))))(view)
-
-
-def _length(length: Variable) -> float:
-    known = constant_int(length)
-    return math.inf if known is None else known
 
 
 def stack_of_moved_slices(node: Node) -> Value | None:
@@ -223,8 +200,6 @@ STRIDED: list[Rule] = [
     node_rule("local_dot_with_windows", Dot, product_with_windows, having=(DimShuffle, Strided, Subtensor, Reshape),
               contract=relaxes("rounding", "signed zero"),
               formula="dot(windows, k) -> sum(windows * k, axis=1)"),
-    node_rule("local_long_axis_last", Strided, long_axis_last,
-              formula="strided(x, n, 3, 1, 1) -> dimshuffle(strided(x, 3, n, 1, 1))"),
 ]  # fmt: skip
 STACKS: list[Rule] = [
     node_rule("local_stack_of_moved_slices", Join, stack_of_moved_slices, having=DimShuffle,

@@ -118,6 +118,7 @@ def words(text):
 
 GONE = {
     "advanced_inc_subtensor": words("local_inc_at_all_positions"),
+    "advanced_subtensor": words("local_read_at_even_places"),
     "add": words("local_add_specialize local_bfloat16_sum"),
     "bitwise_and": words("local_and_zero"),
     "blocked_convolution": words("local_bfloat16_pairs"),
@@ -129,7 +130,8 @@ GONE = {
     "cosh": words("local_cosh_of_arccosh local_log_of_cosh"),
     "dot": words("""
         local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product local_product_of_bytes
-        local_bfloat16_dot local_sparse_columns local_sparse_dot local_sum_to_lengths local_two_of_four
+        local_bfloat16_dot local_dot_with_windows local_sparse_columns local_sparse_dot local_sum_to_lengths
+        local_two_of_four
     """),
     "dot22": words("local_dot22_to_gemv local_weights_in_panels"),
     "eq": words("local_eq_with_itself"),
@@ -209,7 +211,7 @@ INWARDS = {
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
     "dequantize": words("local_dequantize_padding local_pool_integers"),
-    "dimshuffle": words("local_elementwise_on_channels_last"),
+    "dimshuffle": words("local_elementwise_on_channels_last local_reduce_of_permuted"),
     "fill": words("local_fill_sink local_dimshuffle_of_fill"),
     "from_blocks": words("""
         local_elementwise_in_blocks local_join_in_blocks local_part_in_blocks local_pool_gradient_in_blocks
