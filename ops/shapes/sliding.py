@@ -143,7 +143,7 @@ def sliding_window_view(
     number of lengths, and for a window that is longer than the axis.  Source: `numpy.lib.stride_tricks`.
     """
     v = as_tensor(x)
-    sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
+    sizes: list[Any] = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
     given = range(v.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
     what = f"sliding_window_view of {describe(v)}"
     axes = [normalize_axis(a, v.ndim, what) for a in given]

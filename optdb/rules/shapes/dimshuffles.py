@@ -85,7 +85,7 @@ def reduce_of_permuted(node: Node, users: Users) -> Value | None:
     if x.ndim - 1 not in op.axis or (op.selects and not not_complex(x)):
         return None  # of several complex NaNs the first is taken, in the order of the walk
     values = _elementwise_above(x, users)
-    order = next((v.owner.op.order for v in values if _is_permuted(v, x.ndim)), None)
+    order = next((order for v in values if (order := _permutation(v, x.ndim))), None)
     if order is None or order.index(x.ndim - 1) in op.axis:
         return None
     own = tuple(order.index(axis) for axis in range(x.ndim))
@@ -127,10 +127,12 @@ def _made_of_elements(value: Variable, ndim: int) -> Node | None:
     return producer(value, Elementwise, Cast) if value.ndim == ndim else None
 
 
-def _is_permuted(value: Variable, ndim: int) -> bool:
-    """Whether all axes of a value of this rank only change places."""
+def _permutation(value: Variable, ndim: int) -> Order:
+    """Return the order of the axes of a value of this rank that all change places; empty for other values."""
     made = producer(value, DimShuffle)
-    return made is not None and value.ndim == ndim and "x" not in made.op.order and not _is_sorted(made.op.order)
+    if made is None or value.ndim != ndim or "x" in made.op.order or _is_sorted(made.op.order):
+        return ()
+    return made.op.order  # type: ignore[no-any-return]
 
 
 def _is_sorted(order: Order) -> bool:

@@ -149,7 +149,8 @@ def product_with_windows(node: Node) -> Value | None:
         return None
     matrix, vector = (a, b) if a.ndim == 2 else (b, a)
     axis = 1 if a.ndim == 2 else 0
-    whole, axes = matrix, (axis,)
+    whole: Variable = matrix
+    axes: tuple[int, ...] = (axis,)
     laid = producer(matrix, Reshape) if axis == 1 else None
     if laid is not None:
         whole = laid.inputs[0]
