@@ -17,12 +17,13 @@ from ....ops.elementwise.records import (
 from ...contract import relaxes
 from ...patterns import Number, Wild, once, op_like, wilds
 from ...rule import Rule, rule
-from ..facts import Value, is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
+from ..facts import Value, is_bool, is_constant, is_float, is_integer, number_of, same_dtype, uniform_xy
 
 a, b, c, d, x, y = wilds("a b c d x y")
 truth, old, new = Wild("c", is_bool), Wild("x", is_bool), Wild("y", is_bool)
 zero: Number = Number(0, any_sign=True)
 whole_x, whole_y = wilds("x y", is_integer)
+real_x: Wild = Wild("x", is_float)
 number_x: Wild = Wild("x", lambda v: not is_bool(v))
 cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <= 1)
 
@@ -57,8 +58,8 @@ CHOICES: list[Rule] = [
     rule("local_switch_of_untruths", switch(truth, False, True), logical_not(truth)),
     rule("local_merge_switch_same_cond", cheap(once(switch(c, a, b)), once(switch(c, x, y))), joined,
          formula="f(switch(c, a, b), switch(c, x, y)) -> switch(c, f(a, x), f(b, y))  if constants meet"),
-    rule("local_guarded_sqrt", switch(eq(x, zero), zero, once(sqrt(switch(eq(x, zero), a, x)))), sqrt(x),
-         contract=relaxes("signed zero")),
+    rule("local_guarded_sqrt", switch(eq(real_x, zero), zero, once(sqrt(switch(eq(real_x, zero), a, real_x)))),
+         sqrt(real_x), contract=relaxes("signed zero")),
     rule("local_integer_mul_switch_sink", mul(switch(c, zero, whole_x), whole_y), switch(c, 0, mul(x, y)),
          when=uniform_xy),
     rule("local_integer_mul_switch_sink_else", mul(switch(c, whole_x, zero), whole_y), switch(c, mul(x, y), 0),
