@@ -17,6 +17,7 @@ X = np.random.default_rng(1).normal(size=40)
 M = np.random.default_rng(2).normal(size=(9, 11))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("width", [0, 1, 2, 7, 39, 40])
 @pytest.mark.parametrize("step", [1, 3, -1, -2])
 def test_windows_of_any_length_and_strides(width: int, step: int) -> None:
@@ -71,6 +72,7 @@ def _twice_along_one_axis(x: Any) -> Any:
     return sliding_window_view(x, (3, 2), axis=(1, 1)).max(axis=-1)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     "f",
     [_spread, _box, _range, _medians, _filtered, _correlated, _by_index, _stacked, _blocks, _twice_along_one_axis],
