@@ -45,8 +45,15 @@ def _promise(variable: Variable, value: Variable) -> tuple[Variable, TensorType,
     return value, many, f"vectorize: replace[{variable.name or variable.type}]"
 
 
-def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
-    """`function`, of variables, over one axis of each argument; see `ag.vmap`."""
+def mapped(
+    function: Callable[..., Any], in_axes: Any, out_axes: Any, notes: list[Any] | None = None
+) -> Callable[..., Any]:
+    """`function`, of variables, over one axis of each argument; see `ag.vmap`.
+
+    `notes`: a list that `function` fills with further variables of one example, which become those of all examples.
+    """
+
+    notes = [] if notes is None else notes
 
     @wraps(function)
     def over_examples(*arguments: Any, **keywords: Any) -> Any:
@@ -80,7 +87,9 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
         paths = places(form, "result") if form is not None else ["result 0"]
         places_of = _axes_of(out_axes, form, "out_axes")
         wanted = [tensor_of(o, f"vmap: {path}") for path, o in zip(paths, given, strict=True)]
-        results = zip(_with_own_draws(wanted, many, marks), places_of, strict=True)
+        every_result = _with_own_draws([*wanted, *notes], many, marks)
+        notes[:] = every_result[len(wanted) :]
+        results = zip(every_result[: len(wanted)], places_of, strict=True)
         return unflat(form, iter([_moved_to(o, axis) for o, axis in results]))
 
     over_examples.stands_for = function  # type: ignore[attr-defined]

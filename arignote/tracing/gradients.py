@@ -26,6 +26,7 @@ from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..tree import flat, moving, unflat
 from .calls import call
+from .integers import left_now
 from .jitted import Jitted, jit
 
 
@@ -214,7 +215,20 @@ def over_examples(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callabl
         return unflat(form, iter([now(trace, v) for v in results]))
 
     def mapped(*args: Any, **keywords: Any) -> Any:
-        return vectorizing.mapped(of_one, in_axes, out_axes)(*args, **keywords)
+        trace: Any = current()
+        before, notes = left_now(trace), list[Any]()
+
+        def noting(*args: Any, **keywords: Any) -> Any:
+            found = of_one(*args, **keywords)
+            left = left_now(trace)
+            if left is not before:
+                notes.append(left)
+            return found
+
+        found = vectorizing.mapped(noting, in_axes, out_axes, notes)(*args, **keywords)
+        if notes:
+            trace.stored[trace.overflow] = T.any(notes[0])
+        return found
 
     return _as_jitted(mapped, f)  # type: ignore[no-any-return]
 

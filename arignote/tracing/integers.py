@@ -30,6 +30,7 @@ _WORDS = {
 }  # fmt: skip
 """How a program writes operations whose results are Python's integers."""
 _DECIMALS = "round(x, n) of a number this large is correctly rounded by Python alone"
+_DOMAIN = "math domain error"
 _CLOSE = 9.2233720368547e18
 """A floating-point number below 2**63, by more than a product is rounded."""
 
@@ -61,7 +62,10 @@ def _reason(trace: Trace) -> str:
     """Return why a call runs in Python, with the operations of which one had such a result."""
     words = " or ".join(dict.fromkeys(_WORDS[name] for name in trace.inexact if name in _WORDS))
     reasons = [f"an int, the result of {words}, does not fit 64 bits; take a float"] if words else []
-    reasons += [f"it raises {error} in a loop or branch" for error in trace.inexact.values() if error is not None]
+    reasons += [
+        _DOMAIN if name == _DOMAIN else f"it raises {error} in a loop or branch"
+        for name, error in trace.inexact.items() if error is not None
+    ]  # fmt: skip
     return ", or ".join([*reasons, *[_DECIMALS for name in trace.inexact if name == "decimals"]]) or LARGE
 
 
@@ -72,7 +76,14 @@ def left_now(trace: Trace) -> Any:
 
 def note_error(trace: Trace, test: Any, error: str) -> None:
     """Note where a loop or branch raises an error, of the class of this name, if a test holds."""
+    trace.ends_loops = True
     _note(trace, f"raise {error}", test, error)
+
+
+def note_domain(trace: Any, test: Any) -> None:
+    """Note where a function of `math` raises an error if a test holds; loops go on with its NaN or infinity."""
+    if trace.of_call and test is not None:
+        _note(trace, _DOMAIN, test, "ValueError")
 
 
 def _require_exact(trace: Trace, name: str, operands: Sequence[Any], result: Any) -> None:

@@ -111,6 +111,7 @@ class Trace:
     exact      what notes that of a result: given the name of an operation, the operands and the result
     inexact    the operations among them whose results may leave 64 bits, and errors that are raised in loops
     intervals  the least and greatest values of integers
+    ends_loops whether loops end where one of those errors is raised
     assumed    the integers of the call that are taken to be small, a guard at the end
     grown      for integers that a loop has changed by sums: the value before it, and the interval of the difference
     choices    the two values of a result of a branch
@@ -159,6 +160,7 @@ class Trace:
         self.overflow: Any = None
         self.exact: Callable[[str, Any, Any], None] | None = None
         self.inexact: dict[str, str | None] = {}
+        self.ends_loops: bool = False
         self.assumed: dict[str, None] = {}
         self.intervals: dict[Variable, Any] = {}
         self.grown: dict[Variable, tuple[Variable, Any]] = {}

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims, dims_of
 from ...record import record
+from ...record.spelling import counted
 from ..control.batching import on_last_axes
 from ..core.checks import describe, normalize_axis, require_index_scalar
 from ..core.namespace import T

@@ -133,7 +133,7 @@ class Loop:
         def step() -> Any:
             body(steps.at(self.index))
             ended, left = False if stop is None else truth(stop()), left_now(self.trace)
-            if left is self.left or not any(self.trace.inexact.values()):
+            if left is self.left or not self.trace.ends_loops:
                 return ended
             return left if ended is False else T.logical_or(left, ended)  # an error of the function ends the loop
 
