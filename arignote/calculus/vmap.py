@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from .. import later
-from ..graph import Variable
+from ..graph import Constant, Variable
+from ..graph import leaves as graph_leaves
 from ..ops.core.checks import shown
+from ..ops.core.tracing import current
 from ..record import lazy
-from ..tree import leaves
+from ..tree import flat, leaves
 
 gradients: Any = lazy.module("...tracing.gradients", __name__)
 _TRACING = f"{__name__.partition('.')[0]}.tracing."
@@ -44,9 +48,13 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
 
 
 def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """Return `function`, which builds an expression, applied to every part along an axis.
+    """Return `function`, applied to every part along an axis: an expression of variables, a value of arrays.
 
         vmap(lambda row, w: T.dot(row, w), in_axes=(0, None))(matrix, weights)
+
+    Arrays and numbers are computed at once, as `ag.grad` does, by code that is compiled for their dtypes and ranks.
+    The result is an expression if an argument is a variable, if `function` uses variables of its environment or draws
+    random numbers, and while another function is traced.
 
     Args:
         in_axes: the axis of the examples in each argument, or None for an argument that is the same for all; one value
@@ -73,4 +81,43 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
             raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
     if type(function).__module__.startswith(_TRACING):  # of `ag.jit`, without loading it
         return gradients.over_examples(function, in_axes, out_axes)  # type: ignore[no-any-return]
-    return later.vectorizing.mapped(function, in_axes, out_axes)
+    return _of_values(function, in_axes, out_axes)
+
+
+def _of_values(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
+    """Return the function over examples that computes values of arrays, and builds expressions of all else."""
+    expression: Callable[..., Any] = later.vectorizing.mapped(function, in_axes, out_axes)
+    jitted: list[Callable[..., Any]] = []
+
+    @wraps(function)
+    def over_examples(*arguments: Any, **keywords: Any) -> Any:
+        if current() is not None or not all(map(_is_given, (*arguments, *keywords.values()))):
+            return expression(*arguments, **keywords)
+        if not jitted:
+            with suppress(Exception):  # of a program that only a trace can follow
+                built = expression(*arguments, **keywords)
+                if not _is_closed(built):
+                    return built
+            jitted.append(gradients.over_examples(function, in_axes, out_axes))
+        return jitted[0](*arguments, **keywords)
+
+    over_examples.stands_for = function  # type: ignore[attr-defined]
+    return over_examples
+
+
+def _is_given(argument: Any) -> bool:
+    """Whether an argument is an array or a number, or a tree of them."""
+    found: list[Any] = []
+    flat(argument, found)
+    return bool(found) and all(isinstance(v, _GIVEN) for v in found)
+
+
+_GIVEN = (np.ndarray, np.generic, int, float, complex)
+
+
+def _is_closed(built: Any) -> bool:
+    """Whether expressions depend on constants and shared variables alone, without random draws."""
+    found: list[Any] = []
+    flat(built, found)
+    roots = graph_leaves([v for v in found if isinstance(v, Variable)])
+    return all(isinstance(v, Constant) or (hasattr(v, "get_value") and v.default_update is None) for v in roots)

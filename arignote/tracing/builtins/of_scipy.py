@@ -20,6 +20,7 @@ from ...ops.linalg.scipys import finite
 from ...record import lazy
 from . import distributions
 
+ndimages: Any = lazy.module("..of_ndimage", __name__)
 _SAME = {
     "linalg": frozenset((
         "block_diag", "cho_factor", "cho_solve", "circulant", "expm", "expm_frechet", "hankel", "logm", "lu",
@@ -35,6 +36,8 @@ _SAME = {
 def of_scipy(f: Any) -> Callable[..., Any] | None:
     """Return our function in the place of one of SciPy; None for any other, and for those that are rewritten."""
     word, name = f.__module__.split(".")[1], getattr(f, "__name__", "")
+    if word == "ndimage":
+        return ndimages.FILTERS.get(name)
     if word == "stats":
         return distributions.of_distribution(f, name)
     made = _FUNCTIONS.get((word, name))
