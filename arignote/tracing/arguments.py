@@ -158,7 +158,7 @@ class Arguments:
             self.symbolic = True
             leaves.append(value)
             return kind
-        if isinstance(value, np.ndarray) and kind.__name__ in ("matrix", "MaskedArray"):
+        if isinstance(value, np.ndarray) and _means_other(kind):
             raise TypeError(
                 f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
                 "np.asarray(x), or x.filled(...) of a masked array"
@@ -274,3 +274,17 @@ def has_state(value: Any) -> bool:
     if type(getattr(kind, "__call__", None)) is types.WrapperDescriptorType:  # noqa: B004
         return False
     return hasattr(value, "__dict__") or any("__slots__" in vars(base) for base in kind.__mro__[:-1])
+
+
+def _means_other(kind: type) -> bool:
+    """Whether a class of arrays gives operations of NumPy another meaning."""
+    if kind.__module__.partition(".")[0] == "numpy":
+        return kind.__name__ in ("matrix", "MaskedArray")
+    own = {name for c in kind.__mro__[: kind.__mro__.index(np.ndarray)] for name in vars(c)}
+    return not own.isdisjoint(_OPERATIONS)
+
+
+_OPERATIONS = (frozenset(dir(np.ndarray)) - frozenset(dir(object)) - {
+    "__array_finalize__", "__array_wrap__", "__class_getitem__", "__copy__", "__deepcopy__", "__setstate__",
+}) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}  # fmt: skip
+"""Names by which a subclass of `np.ndarray` changes what a program computes."""

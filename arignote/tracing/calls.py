@@ -46,7 +46,7 @@ from ..tree import has_variable
 from .branches import itself, truth
 from .builtins.constructors import CONSTRUCTORS
 from .builtins.of_math import OF_MATH
-from .builtins.ordering import extreme, in_order
+from .builtins.ordering import extreme, first_extreme, in_order, later_extreme
 from .builtins.plain_values import hashes, in_python
 from .catching import Suppress, watched
 from .growing.lists import Grown, grown_of
@@ -85,7 +85,10 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if pure is not None:
         return _run(trace, _users(pure), args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
-    takes_lists = isinstance(f, (FunctionType, MethodType)) or (ours is not None and f in _OF_LISTS)
+    takes_lists = (
+        isinstance(f, (FunctionType, MethodType)) or (ours is not None and f in _OF_LISTS)
+        or type(getattr(f, "__self__", None)) in _CONTAINERS
+    )  # fmt: skip
     if symbolic and trace.grows and not takes_lists:
         args = tuple(map(as_items, args))
     if ours is not None and (symbolic or f in _ALWAYS):
@@ -385,11 +388,11 @@ def _extreme(name: str, ours: Any) -> Any:
             if type(one) is Row or grown_of(one) is not None:
                 return _folded(name, one)
             if isinstance(one, Variable):
-                return getattr(T, name)(one, 0) if one.ndim < 2 else _ambiguous(one)
+                return first_extreme(name, one) if one.ndim < 2 else _ambiguous(one)
             args = tuple(one)
             if not args and default is not _NOTHING:
                 return default
-        return reduce(lambda a, b: _numbered(getattr(T, ours)(a, b), (a, b)), args)
+        return reduce(lambda a, b: _numbered(later_extreme(ours, a, b), (a, b)), args)
 
     return function
 
@@ -405,7 +408,8 @@ def _folded(name: str, values: Any) -> Any:
     grown, trace = grown_of(values), current()
     if grown.form == TABLE:
         raise TypeError(f"{name}() of {grown!r}: its items are lists{line()}")
-    found = getattr(T, name)(grown.array(), 0)
+    array = grown.array()
+    found = T.sum(array, 0) if name == "sum" else first_extreme(name, array)
     keep_class(trace, found, grown.kinds[0].cls)  # type: ignore[arg-type]
     return found
 
@@ -512,6 +516,8 @@ for _named, _ours in _FUNCTIONS.items():  # Python's errors about arguments name
     if isinstance(_ours, FunctionType) and _ours is not CONSTRUCTORS[np.asarray]:
         _ours.__qualname__ = _named.__name__
 
+_CONTAINERS = frozenset((list, dict, deque))
+"""Types whose methods take a list as an item."""
 _OF_LISTS = frozenset((sum, max, min, len, length_of, list, sorted, range, zip, enumerate, reversed))
 """Functions that take a list which changes by values as it is; others take an array."""
 _ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))

@@ -209,6 +209,10 @@ class Indices(Steps):
             found.append(k % n)
             k = k // n
         found += [k] * bool(self.lengths)
+        trace: Any = current()
+        for v in found:
+            if isinstance(v, Variable):
+                trace.numbers[v] = Number(int)
         return tuple(reversed(found))
 
 

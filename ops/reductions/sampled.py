@@ -9,7 +9,7 @@ import numpy as np
 from ...graph import Constant
 from ..core.checks import describe, normalize_axes, normalize_axis, shown
 from ..core.namespace import T
-from ..core.operands import in_joint_dtype, with_dtype
+from ..core.operands import in_joint_dtype, weak_kind, with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import Axis, LengthLike, TensorLike
@@ -81,15 +81,15 @@ def unwrap(p: TensorLike, discont: float | None = None, axis: int = -1, *, perio
     place = normalize_axis(axis, x.ndim, f"unwrap of {describe(x)}")
     front = (slice(None),) * place
     step: Any = diff(x, axis=place)
-    dtype = result_type([step.dtype, type(period)])
-    whole = T.as_tensor(np.asarray(period, dtype))
-    if np.dtype(dtype).kind == "i":
-        half, ambiguous = np.asarray(period // 2, dtype), period % 2 == 0
+    dtype = result_type([step.dtype, weak_kind(period) or as_tensor(period).dtype])
+    whole = with_dtype(as_tensor(period), dtype)
+    if whole.type.kind == "i":
+        half, ambiguous = T.floor_div(whole, 2), T.eq(T.mod(whole, 2), 0)
     else:
-        half, ambiguous = np.asarray(period / 2, dtype), True
+        half, ambiguous = T.cast(as_tensor(period) / 2, dtype), T.constant(True)
     wrapped = T.mod(step + half, whole) - half
-    if ambiguous:
-        wrapped = T.switch(T.and_(T.eq(wrapped, -half), T.gt(step, 0)), half, wrapped)
+    at_end = T.and_(T.and_(ambiguous, T.eq(wrapped, -half)), T.gt(step, 0))
+    wrapped = T.switch(at_end, half, wrapped)
     correction = wrapped - step
     smallest = period / 2 if discont is None else discont
     correction = T.switch(T.lt(T.abs(step), smallest), T.zeros_like(correction), correction)
@@ -181,7 +181,7 @@ def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: i
         width = diff(x, axis=axis if x.ndim > 1 else -1)
         if x.ndim == 1:
             width = T.reshape(width, [-1 if k == len(before) else 1 for k in range(y.ndim)])
-    return T.sum(width * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0, len(before))
+    return T.sum(width * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0, axis)
 
 
 # --- values between samples, values of polynomials

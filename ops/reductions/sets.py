@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ...record import lazy
 from ..core.namespace import T
-from ..core.operands import in_joint_dtype
+from ..core.operands import in_joint_dtype, weak_kind, with_dtype
+from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .sorting import unique
@@ -23,7 +24,9 @@ else:  # named tuples, which take long to make
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
     """The numbers that are in `ar1` or in `ar2`."""
-    return _distinct(T.concatenate([T.ravel(as_tensor(a)) for a in (ar1, ar2)]))
+    kinds = [weak_kind(a) or as_tensor(a).dtype for a in (ar1, ar2)]
+    dtype = result_type(kinds)
+    return _distinct(T.concatenate([with_dtype(T.ravel(as_tensor(a)), dtype) for a in (ar1, ar2)]))
 
 
 @overload

@@ -357,10 +357,9 @@ def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, Tenso
             ends.append(as_tensor(end))
         except (TypeError, ValueError) as error:
             raise type(error)(f"{what}: {name} must be a number or a tensor, got {shown(end)}") from None
-        if ends[-1].type.kind == "b":
-            ends[-1] = T.cast(ends[-1], "int64")
     weak = [weak_kind(given) or end.dtype for given, end in zip((start, stop), ends, strict=True)]
-    return (ends[0], ends[1]), weak
+    first, last = (T.cast(end, "int64") if end.type.kind == "b" else end for end in ends)
+    return (first, last), weak
 
 
 def _count_of_points(what: str, num: Any) -> Variable:

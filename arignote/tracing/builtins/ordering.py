@@ -15,7 +15,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...graph.provenance import line
 from ...ops.core.tensor import as_tensor
-from ...ops.core.traced import PYTHONS, class_to_keep, is_symbolic, keep_class
+from ...ops.core.traced import PYTHONS, as_variable, class_to_keep, is_symbolic, keep_class
 from ...ops.core.tracing import current
 from ...tree import flat, unflat
 from ..branches import choice, itself
@@ -35,6 +35,24 @@ def extreme(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
     if best is None:
         raise ValueError(f"{name}() iterable argument is empty")
     return best[0]
+
+
+def first_extreme(name: str, x: Any) -> Any:
+    """`max(x)` or `min(x)` of a vector, by Python's comparisons: of equal elements the first; NaN only in front."""
+    if x.type.kind != "f" or not x.ndim:
+        return getattr(T, name)(x, 0)
+    place = T.argmax if name == "max" else T.argmin
+    compared_with = T.switch(T.isnan(x), -np.inf if name == "max" else np.inf, x)
+    return x[T.switch(T.isnan(x[0]), T.constant(0, "int64"), place(compared_with))]
+
+
+def later_extreme(name: str, a: Any, b: Any) -> Any:
+    """`max(a, b)` or `min(a, b)`: Python takes b only if it is larger, or smaller, so not if one is NaN."""
+    kinds = [as_tensor(v).type.kind for v in map(as_variable, (a, b))]
+    if "f" not in kinds:
+        return getattr(T, name)(a, b)
+    test = (T.gt if name == "maximum" else T.lt)(b, a)
+    return T.switch(test, b, a)
 
 
 def in_order(items: Sequence[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[Any]:

@@ -28,6 +28,7 @@ from ..saved import contents, inside, is_value
 from .changes import Changed
 from .kinds import Kind, kind_of
 
+ordering: Any = lazy.module("...builtins.ordering", __name__)
 raising: Any = lazy.module("...raising", __name__)
 TABLE = "table"
 """The form of the items of a table."""
@@ -141,7 +142,8 @@ class Row:
 
     def folded(self, name: str) -> Any:
         """Return the sum or an extremum, of the type of the elements."""
-        found = getattr(T, name)(self.elements(), 0)
+        elements = self.elements()
+        found = T.sum(elements, 0) if name == "sum" else ordering.first_extreme(name, elements)
         keep_class(self.grown.trace, found, self.kind.cls)
         return found
 
