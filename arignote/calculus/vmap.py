@@ -94,7 +94,7 @@ def _of_values(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Cal
         if current() is not None or not all(map(_is_given, (*arguments, *keywords.values()))):
             return expression(*arguments, **keywords)
         if not jitted:
-            with suppress(Exception):  # of a program that only a trace can follow
+            with suppress(TypeError, AttributeError):  # of a program that only a trace can follow
                 built = expression(*arguments, **keywords)
                 if not _is_closed(built):
                     return built

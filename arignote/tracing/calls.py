@@ -56,6 +56,7 @@ from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, S
 from .undefined import defined
 
 folds: Any = lazy.module("..looping.folds", __name__)
+sparses: Any = lazy.module("..builtins.of_sparse", __name__)
 scipys: Any = lazy.module("..builtins.of_scipy", __name__)
 generators: Any = lazy.module("..generators", __name__)
 loops: Any = lazy.module("..looping.loops", __name__)
@@ -84,6 +85,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     pure = _python_of(f)
     if pure is not None:
         return _run(trace, _users(pure), args, options)
+    if _is_of_sparse(f):
+        args, options = sparses.constants_of(args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
     takes_lists = (
         isinstance(f, (FunctionType, MethodType)) or (ours is not None and f in _OF_LISTS)
@@ -95,6 +98,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
         f, args = _of_scipy(f) or in_python(f) or _of_numba(f), _with_arrays(f, args)
+    if _is_of_sparse(f) and not symbolic:
+        return sparses.held(f(*args, **options))
     if _is_of_random(f):
         f = generators.in_trace(f) or f
     if isinstance(f, FunctionType):
@@ -106,6 +111,11 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if isinstance(f, type) and f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
+
+
+def _is_of_sparse(f: Any) -> bool:
+    """Whether a function or class is one of `scipy.sparse`."""
+    return str(getattr(f, "__module__", None)).startswith("scipy.sparse.") and hasattr(f, "__name__")
 
 
 def _of_numba(f: Any) -> Any:

@@ -20,6 +20,7 @@ from ...ops.linalg.scipys import finite
 from ...record import lazy
 from . import distributions
 
+interpolates: Any = lazy.module("..of_interpolate", __name__)
 ndimages: Any = lazy.module("..of_ndimage", __name__)
 _SAME = {
     "linalg": frozenset((
@@ -38,6 +39,10 @@ def of_scipy(f: Any) -> Callable[..., Any] | None:
     word, name = f.__module__.split(".")[1], getattr(f, "__name__", "")
     if word == "ndimage":
         return ndimages.FILTERS.get(name)
+    if word == "sparse":
+        return sparses.of_sparse(f, name)
+    if word == "interpolate":
+        return interpolates.of_interpolate(f, name)
     if word == "stats":
         return distributions.of_distribution(f, name)
     made = _FUNCTIONS.get((word, name))
@@ -64,6 +69,7 @@ def of_ufunc(f: np.ufunc) -> Callable[..., Any] | None:
     return made if made is not None and getattr(special_ufuncs, f.__name__, None) is f else None
 
 
+sparses: Any = lazy.module("..of_sparse", __name__)
 special_ufuncs: Any = lazy.module("scipy.special._ufuncs", __name__)
 
 # --- scipy.linalg
