@@ -76,6 +76,8 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
         return f(*args, **options)
     for a in args:
         defined(a)
+    if _is_of_sparse(f):
+        return _call_sparse(trace, f, args, options)
     ours = _of_builtin(f)
     if (ours is not None and len(args) == 1) or hashes(f):
         args = tuple([list(a) if type(a) in _ITERATORS else a for a in args])
@@ -85,23 +87,14 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     pure = _python_of(f)
     if pure is not None:
         return _run(trace, _users(pure), args, options)
-    if _is_of_sparse(f):
-        args, options = sparses.constants_of(args, options)
     symbolic = _any_symbolic([*args, *options.values()]) or options.get("key") is not None  # whose keys may be
-    takes_lists = (
-        isinstance(f, (FunctionType, MethodType)) or (ours is not None and f in _OF_LISTS)
-        or type(getattr(f, "__self__", None)) in _CONTAINERS
-    )  # fmt: skip
-    if symbolic and trace.grows and not takes_lists:
+    if symbolic and trace.grows and not _takes_lists(f, ours):
         args = tuple(map(as_items, args))
     if ours is not None and (symbolic or f in _ALWAYS):
         return ours(*args, **options)
     if symbolic or _any_symbolic(_members_of(getattr(f, "__self__", None))):
         f, args = _of_scipy(f) or in_python(f) or _of_numba(f), _with_arrays(f, args)
-    if _is_of_sparse(f) and not symbolic:
-        return sparses.held(f(*args, **options))
-    if _is_of_random(f):
-        f = generators.in_trace(f) or f
+    f = (generators.in_trace(f) or f) if _is_of_random(f) else f
     if isinstance(f, FunctionType):
         return _run(trace, _users(f, symbolic), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
@@ -111,6 +104,22 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if isinstance(f, type) and f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
+
+
+def _takes_lists(f: Any, ours: Any) -> bool:
+    """Whether a function takes lists that change by values as they are; `ours`: the function in its place."""
+    if isinstance(f, (FunctionType, MethodType)) or type(getattr(f, "__self__", None)) in _CONTAINERS:
+        return True
+    return ours is not None and f in _OF_LISTS
+
+
+def _call_sparse(trace: Any, f: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Call a function of `scipy.sparse`: SciPy's with constants, else ours."""
+    args, options, symbolic = sparses.given(args, options, _any_symbolic([*args, *options.values()]))
+    if not symbolic:
+        return sparses.held(f(*args, **options))
+    f = _of_scipy(f) or f
+    return _run(trace, _users(f, True), args, options) if isinstance(f, FunctionType) else f(*args, **options)
 
 
 def _is_of_sparse(f: Any) -> bool:

@@ -32,8 +32,8 @@ from .growing.lists import Grown, result_of, without_holders
 from .naming import named_parts, naming_leaves
 from .saved import inside
 from .scopes import Scope
-from .unread import unread_writes
 from .undefined import Undefined
+from .unread import unread_writes
 from .views import Objects, Reading, changing, number_of
 from .writing import Donors, Writing
 
@@ -290,7 +290,8 @@ class _Tracing:
             form = self._form(result, outputs, self._keeps)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
             integers.end(self._trace)
-            self._trace.checks += unread_writes(self._trace, [*outputs, *self._trace.checks])
+            checked = [*outputs, *self._trace.checks]
+            self._trace.checks += unread_writes(self._trace, self._variables, checked)
             outputs += self._trace.checks
             if self._trace.writes:
                 self._trace.guards.update(self._trace.copying)

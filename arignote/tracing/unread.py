@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..graph import Apply, Op, Variable, toposort
+from ..graph import Apply, Constant, Op, Variable, leaves, toposort
 from ..ops.control.cond import Cond
 from ..ops.control.scan_ops import Scan
 from ..ops.core.tracing import Trace
@@ -17,19 +17,29 @@ from ..ops.shapes.advanced_indexing import AdvancedIncSubtensor
 from ..ops.shapes.indexing import IncSubtensor
 
 
-def unread_writes(trace: Trace, outputs: Iterable[Variable]) -> list[Variable]:
-    """Return the arrays that no output needs, and whose writes may fail: each the elements that an array has last."""
+def unread_writes(trace: Trace, inputs: Iterable[Variable], outputs: Iterable[Variable]) -> list[Variable]:
+    """Return the arrays that no output needs, and whose writes may fail: each the elements that an array has last.
+
+    Arrays of one example of `ag.vmap`, which depend on other leaves than the inputs, are left out.
+    """
     last = [v for base, v in trace.stored.items() if v is not base and base is not trace.overflow]
     last = [v for v in last if isinstance(v, Variable) and v.owner is not None]
     if not last:
         return []
+    given = set(inputs)
     needed = {v for node in toposort(outputs) for v in node.outputs}
     found = []
     for v in last:
-        if v not in needed and any(_may_fail(node) for node in toposort([v], stop_at=needed)):
+        nodes = toposort([v], stop_at=needed) if v not in needed else []
+        if any(map(_may_fail, nodes)) and all(_is_known(leaf, given) for leaf in leaves([v])):
             found.append(v)
-            needed |= {o for node in toposort([v], stop_at=needed) for o in node.outputs}
+            needed |= {o for node in nodes for o in node.outputs}
     return found
+
+
+def _is_known(leaf: Variable, given: set[Variable]) -> bool:
+    """Whether a leaf has a value in a call: an input, a constant or a shared variable."""
+    return leaf in given or isinstance(leaf, Constant) or hasattr(leaf, "get_value")
 
 
 def _may_fail(node: Apply) -> bool:

@@ -289,6 +289,17 @@ def test_matrices_and_masks_are_refused():
     with pytest.raises(TypeError, match=r"is a MaskedArray.* x\.filled"):
         ag.jit(lambda x: x.sum())(np.ma.masked_array([1.0, 2.0], [True, False]))
 
+    class Sevens(np.ndarray):
+        def __getitem__(self, key):
+            return 7.0
+
+    class Named(np.ndarray):
+        name = "x"
+
+    with pytest.raises(TypeError, match="is a Sevens, which means other than an array"):
+        ag.jit(lambda x: x[0])(np.ones(3).view(Sevens))
+    assert ag.jit(lambda x: x[0] + 1)(np.ones(3).view(Named)) == 2.0
+
 
 # --- types
 

@@ -426,3 +426,68 @@ def test_a_gradient_raises_the_error_of_its_function():
     np.testing.assert_allclose(ag.grad(squares)(LONG), 2 * LONG)
     with pytest.raises(ValueError, match="raises ValueError in a loop or branch"):
         ag.grad(squares)(-LONG)
+
+
+def unread_element(x, n):
+    y = np.zeros(3)
+    y[n] = 2.0
+    return x
+
+
+def unread_in_a_loop(x, n):
+    y = np.zeros(3)
+    for i in range(n):
+        y[i] = 2.0
+    return x
+
+
+def unread_in_a_branch(x, n):
+    y = np.zeros(3)
+    if x[0] > 0:
+        y[n] = 1
+    return x
+
+
+def unread_through_a_view(x, n):
+    y = np.zeros((3, 3))
+    y.T[n, 0] += 1
+    return 1
+
+
+def unread_in_a_while(x, n):
+    y = np.zeros(3)
+    z, i = y[::-1], 0
+    while i < n:
+        z[i] += i
+        i += 1
+    return x
+
+
+def unread_places(x, n):
+    y = np.zeros(3)
+    y[np.arange(n)] = 1.0
+    return x
+
+
+def overwritten(x, n):
+    y = x * 2
+    y[n] = 3.0
+    y = x + 1
+    return y * 2
+
+
+@pytest.mark.parametrize("program", [
+    unread_element, unread_in_a_loop, unread_in_a_branch, unread_through_a_view, unread_in_a_while, unread_places,
+    overwritten,
+])  # fmt: skip
+def test_bad_indices_of_writes_that_nothing_reads(program):
+    f = ag.jit(program)
+    for n in (2, 7, 1):
+        x = np.ones(3)
+        if n == 7:
+            with pytest.raises(IndexError):
+                program(x, n)
+            with pytest.raises(IndexError, match="out of bounds"):
+                f(x, n)
+        else:
+            np.testing.assert_array_equal(f(x, n), program(x, n))

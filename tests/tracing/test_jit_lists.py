@@ -370,3 +370,19 @@ def test_the_truth_value_of_a_list_beside_other_tests():
     x = np.array([2.0, 1.0, 3.0, 0.5, 0.7, 5.0, 4.0])
     for found, wanted in zip(ag.jit(next_greater)(x), next_greater(x), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_list_that_grows_is_an_item_of_a_list():
+    def doubled(x):
+        found = []
+        for i in range(x.shape[0]):
+            row = []
+            for j in range(x.shape[1]):
+                row.append(x[i, j] * 2)
+            found.append(row)
+        return found
+
+    x = np.arange(36.0).reshape(18, 2)
+    got, expected = ag.jit(doubled)(x), doubled(x)
+    assert got == expected
+    assert {type(row) for row in got} == {list}

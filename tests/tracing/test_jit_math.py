@@ -68,3 +68,103 @@ def test_derivatives_of_distances():
     f = lambda v: math.dist(v, v[::-1] * 3)  # noqa: E731
     expected = [(f(X + 3 + e) - f(X + 3 - e)) / (2 * step) for e in step * np.eye(5)]
     np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+VALUES = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 1000.0, math.inf, -math.inf, math.nan, -3.0]
+OF_ONE = [
+    "sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin",
+    "acos", "atan", "sinh", "cosh", "tanh", "fabs", "erf", "erfc", "degrees", "gamma",
+    "lgamma", "asinh", "acosh", "atanh", "cbrt", "exp2",
+]  # fmt: skip
+
+
+def outcome(function, *given):
+    try:
+        return function(*given)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        return type(error), str(error)
+
+
+def require_same(got, expected):
+    if isinstance(expected, tuple):
+        assert got == expected
+    else:
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [n for n in OF_ONE if hasattr(math, n)])
+def test_errors_of_functions_of_one_number_are_those_of_python(name):
+    function = lambda a: getattr(math, name)(a[0] * 1.0)  # noqa: E731
+    compiled = ag.jit(function, engine="numpy")
+    for v in VALUES:
+        require_same(outcome(compiled, np.array([v])), outcome(function, np.array([v])))
+
+
+@pytest.mark.parametrize("name", ["pow", "fmod", "copysign", "atan2", "remainder", "hypot", "log"])
+def test_errors_of_functions_of_two_numbers_are_those_of_python(name):
+    function = lambda a: getattr(math, name)(a[0] * 1.0, a[1] * 1.0)  # noqa: E731
+    compiled = ag.jit(function, engine="numpy")
+    for v in VALUES:
+        for u in VALUES:
+            require_same(outcome(compiled, np.array([v, u])), outcome(function, np.array([v, u])))
+
+
+@pytest.mark.parametrize("name", ["sqrt", "exp", "log", "log10", "atanh", "cosh", "tan"])
+def test_errors_of_complex_functions_are_those_of_python(name):
+    function = lambda a: getattr(cmath, name)(a[0] * 1.0)  # noqa: E731
+    compiled = ag.jit(function, engine="numpy")
+    for v in (0, 1, -1, 1j, -1j, 1000, 1000j, 2 + 3j):
+        require_same(outcome(compiled, np.array([v]) + 0j), outcome(function, np.array([v]) + 0j))
+
+
+def roots(x):
+    found = np.zeros(len(x))
+    for i in range(len(x)):
+        found[i] = math.sqrt(x[i])
+    return found
+
+
+def logarithms(x):
+    total, v = 0.0, x[0]
+    while v > -3:
+        total += math.log(v)
+        v -= 1
+    return total
+
+
+def guarded(x):
+    return math.sqrt(x[0]) if x[0] > 0 else 0.0
+
+
+def caught(x):
+    try:
+        return math.sqrt(x[0])
+    except ValueError:
+        return -1.0
+
+
+@pytest.mark.filterwarnings("ignore:.*the call ran in Python")
+@pytest.mark.parametrize("function", [roots, logarithms, guarded, caught])
+def test_errors_in_loops_and_branches(function):
+    compiled = ag.jit(function)
+    for x in (np.ones(5), -np.ones(5), np.array([4.0, -1.0]), np.array([4.5, 1.0])):
+        require_same(outcome(compiled, x), outcome(function, x))
+
+
+def test_errors_under_maps_and_derivatives():
+    mapped = ag.vmap(ag.jit(roots))
+    np.testing.assert_array_equal(mapped(np.ones((2, 3))), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="math domain error"):
+        mapped(np.array([[1.0, 1.0], [1.0, -1.0]]))
+    gradient = ag.grad(lambda x: math.sqrt(x) * 2)
+    assert gradient(4.0) == 0.5
+    with pytest.raises(ValueError, match="math domain error"):
+        gradient(-4.0)
+    with pytest.raises(OverflowError):
+        ag.vmap(ag.jit(lambda n: int(n) * int(n) * int(n)))(np.array([3, 2**40]))
+
+
+def test_a_root_of_squares_needs_no_check():
+    found = ag.jit(lambda x, y: math.sqrt(x * x + y * y) + math.sqrt(abs(x)))
+    graph = found.compiled(1.0, 2.0).unoptimized_graph
+    assert [node for node in graph.order if node.op.name == "check"] == []

@@ -195,3 +195,55 @@ def test_bools_of_python_count_as_integers():
         for n in (3, 20):
             found, expected = ag.jit(f)(n), f(n)
             assert (type(found), found) == (type(expected), expected)
+
+
+NAN = math.nan
+
+
+def of_two(a, b):
+    return max(a, b), min(a, b), max(a, b, 0.5), min(0.5, a, b)
+
+
+def of_array(x):
+    return max(x), min(x)
+
+
+def of_list(x):
+    found = []
+    for v in x:
+        if v != 3:
+            found.append(v)
+    return max(found), min(found)
+
+
+@pytest.mark.parametrize("a", [NAN, 0.0, -0.0, 1.0, -1.0])
+@pytest.mark.parametrize("b", [NAN, 0.0, -0.0, 1.0])
+def test_max_and_min_of_numbers_compare_as_python_does(a, b):
+    assert repr(list(map(float, ag.jit(of_two, engine="numpy")(a, b)))) == repr(list(map(float, of_two(a, b))))
+
+
+@pytest.mark.parametrize("values", [[NAN, 1, 2], [1, NAN, 2], [1, NAN, -1, NAN], [0.0, -0.0], [-0.0, 0.0],
+                                    [-np.inf, NAN], [3, 2, 1.0], [NAN, NAN]])  # fmt: skip
+@pytest.mark.parametrize("function", [of_array, of_list])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_max_and_min_of_elements_compare_as_python_does(function, values, dtype):
+    x = np.array(values, dtype)
+    assert repr(ag.jit(function, engine="numpy")(x)) == repr(function(x))
+
+
+def test_indices_of_ndindex_and_ndenumerate_are_numbers_of_python():
+    def products(x):
+        total = 0
+        for i, j in np.ndindex(x.shape):
+            total = total + i * j
+        return total
+
+    def weighted(x):
+        total = 0
+        for (i, _), v in np.ndenumerate(x):
+            total += v * (i + 1)
+        return total
+
+    for function in (products, weighted):
+        for x in (np.ones((3, 7)), np.ones((3, 7), "f4"), np.ones((2, 5), int)):
+            assert types(ag.jit(function)(x)) == types(function(x))

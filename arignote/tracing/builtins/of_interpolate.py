@@ -136,6 +136,7 @@ def of_interpolate(f: Any, name: str) -> Any:
     """Return our function in the place of one of `scipy.interpolate`, or of a piecewise polynomial of it."""
     if name:
         return cubic_spline if name == "CubicSpline" else None
-    if all(hasattr(f, word) for word in ("c", "x", "extrapolate", "antiderivative")):
-        return Polynomials(f.c, f.x, f.extrapolate)
+    if hasattr(f, "extrapolate") and hasattr(f, "antiderivative"):
+        c, x = (getattr(f, f"_{word}" if hasattr(f, f"_{word}") else word) for word in ("c", "x"))
+        return Polynomials(c, x, f.extrapolate)
     return None

@@ -27,9 +27,12 @@ def of_sparse(f: Any, name: str) -> Callable[..., Any] | None:
     return _spsolve if name == "spsolve" else None
 
 
-def constants_of(args: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return arguments with SciPy's matrices in the place of constant ones of ours."""
-    return [_constant(a) for a in args], {name: _constant(a) for name, a in options.items()}
+def given(
+    args: Sequence[Any], options: Mapping[str, Any], symbolic: bool
+) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    """Return arguments with SciPy's matrices in the place of constant ones, and whether any is symbolic."""
+    found = tuple(map(_constant, args)), {name: _constant(a) for name, a in options.items()}
+    return *found, symbolic or any(isinstance(a, SparseMatrix) for a in (*found[0], *found[1].values()))
 
 
 def _constant(value: Any) -> Any:
@@ -89,7 +92,7 @@ class _Solve:
         return np.asarray(found, b.dtype).reshape(b.shape)
 
     def _pulled_back(self, kept: Any, cotangent: Any) -> Any:
-        (data, first, second, rows, columns, b), x = kept
+        (data, first, second, rows, columns, _), x = kept
         g = _Solve(self.format, self.ordering, not self.transposed)(
             T.conj(data), first, second, rows, columns, cotangent
         )

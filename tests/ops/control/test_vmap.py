@@ -383,3 +383,32 @@ def test_jacobian_by_several_and_without_connection():
         ag.jacobian(x, T.lvector("i"))
     with pytest.raises(TypeError, match=r"jvp: .* i .* is not differentiable"):
         ag.jvp(x, T.lvector("i"), np.ones(2, int))
+
+
+def test_arrays_give_values_and_variables_expressions():
+    x = np.arange(6.0).reshape(3, 2)
+    v = T.vector("v")
+    rng = T.random.RandomStream(1)
+    squares = ag.vmap(lambda row: (row**2).sum())
+    np.testing.assert_array_equal(squares(x), [1.0, 13.0, 41.0])
+    assert squares(x.astype("f4")).dtype == "float32"
+    np.testing.assert_array_equal(ag.vmap(lambda a, b: a @ b, (0, None))(x, np.ones(2)), [1.0, 5.0, 9.0])
+    distances = ag.vmap(lambda p: ag.vmap(lambda q: ((p - q) ** 2).sum())(x))(x)
+    np.testing.assert_array_equal(distances, [[0, 8, 32], [8, 0, 8], [32, 8, 0]])
+    symbolic = [
+        squares(T.constant(x)), squares(T.matrix("m")), ag.vmap(lambda row: row @ v)(x),
+        ag.vmap(lambda row: row + rng.normal())(x),
+    ]  # fmt: skip
+    assert all(isinstance(found, T.TensorVariable) for found in symbolic)
+    np.testing.assert_array_equal(symbolic[2].eval({v: [1.0, 1.0]}), [1.0, 5.0, 9.0])
+
+
+def test_programs_with_loops_are_mapped_over_arrays():
+    def positive(row):
+        total = 0.0
+        for value in row:
+            if value > 2:
+                total += value
+        return total
+
+    np.testing.assert_array_equal(ag.vmap(positive)(np.arange(6.0).reshape(3, 2)), [0.0, 3.0, 9.0])

@@ -331,3 +331,27 @@ def test_positions_in_fortrans_order():
     with pytest.raises(ValueError, match='order must be "C" or "F", got'):
         T.unravel_index(i, (7, 6), order="A")
     assert T.zeros((2, 3), order="F").eval().shape == (2, 3)
+
+
+@pytest.mark.parametrize("a", [np.array([True, False, True]), np.array([0.5, 2, 3], "f4"), 1, 2.0, np.arange(1, 4)])
+@pytest.mark.parametrize("b", [np.array([True, True, False]), np.array([0.5, 2, 3], "f4"), 3, 0.5])
+def test_dtypes_of_mixed_ends_and_of_unions(a, b):
+    def f(a, b):
+        return np.linspace(a, b, 4), np.linspace(a, b, 4, retstep=True)[1], np.logspace(a, b, 3), np.union1d(a, b)
+
+    for got, expected in zip(ag.jit(f, engine="numpy")(a, b), f(a, b), strict=True):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_widths_that_are_arrays_and_periods_of_the_call():
+    y = np.random.default_rng(0).random((4, 4))
+    for f, given in [
+        (lambda y, d: np.trapezoid(y, dx=d), (y[0, :], y[:, :3])), (lambda y, d: np.trapezoid(y, dx=d), (y, y[0, :3])),
+        (np.unwrap, (y[0] * 20, 4.0)), (lambda y, d: np.unwrap(y, period=d), (y[0] * 20, 3)),
+        (lambda y, d: np.unwrap(y, period=d), (np.array([0, 5, 9, 2]), 5)),
+        (lambda y, d: np.unwrap(y, period=d), (np.array([0, 5, 9, 2]), 4)),
+    ]:  # fmt: skip
+        got, expected = ag.jit(f, engine="numpy")(*given), f(*given)
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
