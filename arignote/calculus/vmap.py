@@ -119,5 +119,5 @@ def _is_closed(built: Any) -> bool:
     """Whether expressions depend on constants and shared variables alone, without random draws."""
     found: list[Any] = []
     flat(built, found)
-    roots = graph_leaves([v for v in found if isinstance(v, Variable)])
+    roots: list[Any] = list(graph_leaves([v for v in found if isinstance(v, Variable)]))
     return all(isinstance(v, Constant) or (hasattr(v, "get_value") and v.default_update is None) for v in roots)

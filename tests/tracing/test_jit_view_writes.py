@@ -138,3 +138,54 @@ def flooded(image, i, j, new):
 def test_a_choice_that_writes_a_list():
     image = np.random.default_rng(0).integers(0, 2, (12, 12))
     assert np.array_equal(ag.jit(flooded)(image.copy(), 3, 3, 7), flooded(image.copy(), 3, 3, 7))
+
+
+def rows_of_a_vector(x):
+    for k in range(x.size // 3):
+        x.reshape(-1, 3)[k] = x[3 * k] * k
+    return x
+
+
+def rows_added_to(x):
+    y = x.reshape(-1, 3)
+    for k in range(len(y)):
+        y[-k - 1] += np.array([1.0, 2.0, 3.0]) * k
+    return x
+
+
+def parts_of_rows(x):
+    y = x.reshape(-1, 2, 3)
+    for k in range(len(y)):
+        y[k, 1] = k
+        y[k, 0, :] = y[k, 1] + 1.5
+    return x
+
+
+def one_row_too_many(x):
+    y = x.reshape(-1, 3)
+    for k in range(len(y) + 1):
+        y[k] = 1.0
+    return x
+
+
+@pytest.mark.parametrize("program", [rows_of_a_vector, rows_added_to, parts_of_rows, one_row_too_many])
+@pytest.mark.parametrize("count", [0, 6, 24])
+def test_rows_of_a_vector_under_other_lengths(program, count):
+    x = np.arange(float(count))
+    compiled = ag.jit(program)
+    if program is one_row_too_many:
+        with pytest.raises(IndexError):
+            compiled(x)
+        return
+    for values in (x, x[::-1].copy(), np.arange(count + 6.0)):
+        np.testing.assert_array_equal(compiled(values.copy()), program(values.copy()))
+
+
+@pytest.mark.parametrize("program", [rows_of_a_vector, rows_added_to])
+def test_rows_of_a_vector_are_written_in_place(program):
+    x = np.ones(24)
+    compiled = ag.jit(program)
+    compiled(x)
+    text = str(compiled.compiled(x).graph)
+    assert "advanced_inc_subtensor" in text
+    assert not re.search(r"inc_subtensor\{spec=\('i'.*\}\(v\d+", text)

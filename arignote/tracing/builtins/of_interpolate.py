@@ -67,7 +67,8 @@ def values_at(c: Any, knots: Any, q: Any, nu: int = 0, extrapolate: Any = True) 
     place = T.clip(T.searchsorted(knots, q, side="right") - 1, 0, last)
     step = q - knots[place]
     step = T.reshape(step, (*T.lengths_of(q), *(1,) * (c.ndim - 2))) if c.ndim > 2 else step
-    power, found = T.ones_like(step), 0.0
+    power: Any = T.ones_like(step)
+    found: Any = 0.0
     for row in reversed(range(_length(c))):
         found = found + c[row][place] * power
         power = power * step

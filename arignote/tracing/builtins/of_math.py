@@ -112,8 +112,8 @@ def _is_nonnegative(v: Any, depth: int = 8) -> bool:
     """Whether a number is a square, an absolute value, a root, an exponential or a sum or product of such; or NaN."""
     if isinstance(v, Constant):
         return not v.ndim and v.type.kind in "biuf" and bool(v.data >= 0)
-    if v.owner is None or not depth or v.type.kind not in "fb":
-        return v.type.kind == "b"
+    if v.owner is None or not depth or v.type.kind != "f":
+        return bool(v.type.kind == "b")
     name, parts = v.owner.op.name, v.owner.inputs
     if name in ("square", "abs", "sqrt", "exp") or (name in ("mul", "pow") and _is_square(name, parts)):
         return True

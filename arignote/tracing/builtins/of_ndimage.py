@@ -173,7 +173,7 @@ def _weights(weights: Any, name: str, ndim: int) -> Any:
 def _size(weights: Any, axis: int) -> int:
     """Return a length of weights; the trace then holds for it."""
     if isinstance(weights, np.ndarray):
-        return weights.shape[axis]
+        return int(weights.shape[axis])
     trace: Any = current()
     known = trace.known_length(weights, axis)
     if known is None:
@@ -247,7 +247,7 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     if order < 0:
         raise ValueError("scipy.ndimage.gaussian_filter1d: order must be non-negative")
     x = np.arange(-radius, radius + 1)
-    phi = np.exp(-0.5 / (sigma * sigma) * x**2)
+    phi: Any = np.exp(-0.5 / (sigma * sigma) * x**2)
     phi = phi / phi.sum()
     if order == 0:
         return phi
@@ -257,7 +257,8 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     q[0] = 1
     for _ in range(order):
         q = step.dot(q)
-    return (x[:, None] ** powers).dot(q) * phi  # type: ignore[no-any-return]
+    found: np.ndarray = (x[:, None] ** powers).dot(q) * phi
+    return found
 
 
 # --- filters along several axes
@@ -332,7 +333,7 @@ def _correlated(
                         f"{count}; use scipy.signal.fftconvolve, or filters along lines")  # fmt: skip
     found: Any = None
     for place in product(*map(range, sizes)):
-        weight = held[place]
+        weight: Any = held[place]
         if isinstance(weight, np.generic) and abs(weight) <= _NEGLIGIBLE:
             continue
         starts = dict(zip(numbers, place, strict=True))

@@ -38,11 +38,11 @@ def of_scipy(f: Any) -> Callable[..., Any] | None:
     """Return our function in the place of one of SciPy; None for any other, and for those that are rewritten."""
     word, name = f.__module__.split(".")[1], getattr(f, "__name__", "")
     if word == "ndimage":
-        return ndimages.FILTERS.get(name)
+        return ndimages.FILTERS.get(name)  # type: ignore[no-any-return]
     if word == "sparse":
-        return sparses.of_sparse(f, name)
+        return sparses.of_sparse(f, name)  # type: ignore[no-any-return]
     if word == "interpolate":
-        return interpolates.of_interpolate(f, name)
+        return interpolates.of_interpolate(f, name)  # type: ignore[no-any-return]
     if word == "stats":
         return distributions.of_distribution(f, name)
     made = _FUNCTIONS.get((word, name))

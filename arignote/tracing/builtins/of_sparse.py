@@ -16,7 +16,7 @@ from ...calculus.custom import custom_vjp
 from ...graph import Constant
 from ...ops.core.tensor import as_tensor
 from ...ops.core.tracing import current
-from ...ops.sparse.scipys import is_matrix, of_arrays
+from ...ops.sparse.scipys import constant, is_matrix, of_arrays
 from ...ops.sparse.sparse_matrix import SparseMatrix
 
 
@@ -43,7 +43,7 @@ def _constant(value: Any) -> Any:
 
 def held(found: Any) -> Any:
     """Return a matrix of SciPy's as one of the trace; anything else as it is."""
-    return T.sparse.constant(found) if is_matrix(found) and getattr(found, "ndim", 2) == 2 else found
+    return constant(found) if is_matrix(found) and getattr(found, "ndim", 2) == 2 else found
 
 
 # --- spsolve
@@ -53,7 +53,7 @@ def _spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -
     """`scipy.sparse.linalg.spsolve`, of a dense right side."""
     if isinstance(b, SparseMatrix):
         raise TypeError("scipy.sparse.linalg.spsolve: a compiled function takes a dense right side; use b.toarray()")
-    matrix = A if isinstance(A, SparseMatrix) else T.sparse.constant(A)
+    matrix = A if isinstance(A, SparseMatrix) else constant(A)
     matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
     b = as_tensor(b)
     dtype = np.result_type(*(d if np.dtype(d).kind in "fc" else "float64" for d in (matrix.data.dtype, b.dtype))).name

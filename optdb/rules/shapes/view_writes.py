@@ -3,6 +3,7 @@
     set_subtensor(x[i], set_subtensor(x[i][j], y))    -->    set_subtensor(x[i, j], y)
     set_subtensor(x.T[i, j], y).T                     -->    set_subtensor(x[j, i], y)
     set_subtensor(ravel(x)[k], y).reshape(m, n)       -->    set_subtensor(x[k // n, k % n], y)
+    ravel(set_subtensor(x.reshape(m, n)[k], y))       -->    set_subtensor(x[k * n + arange(n)], y)
 
 An index that is out of bounds of the view becomes one that is out of bounds of the array.
 """
@@ -15,6 +16,8 @@ from typing import Any
 from ....graph import Dim, Variable, dims_of
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import add, floor_div, ge, logical_and, lt, mod, mul, sub, switch
+from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
+from ....ops.shapes.creation import Arange
 from ....ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ....ops.shapes.lengths import dim_to_tensor, tensor_to_dim
 from ....ops.shapes.shape import DimShuffle, Reshape
@@ -65,22 +68,51 @@ def write_of_transposed(node: Node) -> Value | None:
 
 
 def write_of_reshaped(node: Node) -> Value | None:
-    """Rewrite x under other lengths, with an element written and put back, to a write to x."""
+    """Rewrite x under other lengths, with an element or a row written and put back, to a write to x."""
     write = producer(node.inputs[0], IncSubtensor)
-    view = None if write is None else producer(write.inputs[0], Reshape)
+    view = None if write is None else _first_view(write)
     if write is None or view is None or dims_of(view.inputs[0]) != dims_of(node.out):
         return None
     x, index = view.inputs[0], _within(write)
-    if not x.ndim or not index or any(isinstance(i, slice) for i in index):
+    if view.out is not write.inputs[0]:  # an earlier write through the view, which comes first
+        x = node.op(write.inputs[0], *node.inputs[1:])
+    lengths, of_view = list(dims_of(x)), list(dims_of(view.out))
+    kept = []
+    while index and len(lengths) > 1 and is_whole(index[-1]) and of_view[-1] == lengths[-1]:
+        kept.append(index.pop())
+        lengths.pop()
+        of_view.pop()
+    if len(index) > 1 and len(lengths) == x.ndim == 1 and is_whole(index[-1]):
+        return _row(write, x, index[:-1], of_view)
+    if not lengths or not index or any(isinstance(i, slice) for i in index):
         return None
-    first, *others = dims_of(x)
-    place, exists = _flat(index, dims_of(view.out))
+    first, *others = lengths
+    place, exists = _flat(index, of_view)
     found: list[Value] = []
     for length in map(dim_to_tensor, others[::-1]):
         found.append(mod(place, length))
         place = floor_div(place, length)
     found.append(_or_beyond(place, exists, first))
-    return _write(write, x, write.inputs[1], found[::-1])
+    return _write(write, x, write.inputs[1], [*found[::-1], *kept])
+
+
+def _first_view(write: Node) -> Node | None:
+    """Return the reshape that the first of several writes goes through."""
+    first = producer(write.inputs[0], IncSubtensor)
+    while first is not None:
+        write, first = first, producer(first.inputs[0], IncSubtensor)
+    return producer(write.inputs[0], Reshape)
+
+
+def _row(write: Node, x: Variable, index: Sequence[Any], of_view: Sequence[Dim]) -> Value | None:
+    """Return a write to a row of a vector under other lengths as one to the elements of the row."""
+    if any(isinstance(i, slice) for i in index):
+        return None
+    place, exists = _flat(index, of_view[:-1])
+    length = dim_to_tensor(of_view[-1])
+    start = _or_beyond(mul(place, length), exists, dims_of(x)[0])
+    places = add(DimShuffle(("x",))(start), Arange()(constant(0, "int64"), length, constant(1, "int64")))
+    return AdvancedIncSubtensor(("a",), set=write.op.set)(x, write.inputs[1], places)
 
 
 # --- positions

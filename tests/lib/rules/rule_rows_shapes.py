@@ -304,6 +304,20 @@ WRITING = [
             _from_front(_elements) % length(A, 1),
         ),
     ),
+    (
+        "local_write_of_reshaped",
+        Reshape()(put(Reshape()(K, length(K, 0) * length(K, 1), length(K, 2)), x, k), *T.lengths_of(K)),
+        put(
+            K,
+            x,
+            T.switch(
+                _exists(length(K, 0) * length(K, 1)),
+                _from_front(length(K, 0) * length(K, 1)) // length(K, 1),
+                length(K, 0),
+            ),
+            _from_front(length(K, 0) * length(K, 1)) % length(K, 1),
+        ),
+    ),
     ("local_useless_inc_subtensor_alloc", add_part(A, Alloc()(s, n), k), add_part(A, s, k)),
     ("local_integer_add_of_write", I + add_part(-I, j, n), add_part(I + (-I), j, n)),
     ("local_add_of_write", A + add_part(T.exp(A), x, n), add_part(A + T.exp(A), x, n)),
