@@ -130,16 +130,6 @@ class Grown:
         if arrays is not None and not few:
             self.need(self.count)
 
-    def known_count(self) -> int | None:
-        """Return the number of items of a list of numbers, for which the trace then holds; None if it is not known."""
-        if self.form is not None or self.kinds[0].ndim:
-            return None
-        known = self.fixed if self.fixed is not None else self.trace.known_value(self.count_now())
-        if known is None or type(known) is int:
-            return known
-        self.trace.require(f"{known.text} == {known.value!r}")
-        return int(known.value)
-
     def need(self, count: Any) -> None:
         """Say how many items the list has to have room for."""
         needed = self.room.needed

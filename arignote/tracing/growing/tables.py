@@ -28,7 +28,6 @@ from ..saved import contents, inside, is_value
 from .changes import Changed
 from .kinds import Kind, kind_of
 
-lists: Any = lazy.module("..lists", __name__)
 ordering: Any = lazy.module("...builtins.ordering", __name__)
 raising: Any = lazy.module("...raising", __name__)
 TABLE = "table"
@@ -42,15 +41,13 @@ def table_of(items: Sequence[Any]) -> tuple[Kind, int] | None:
     """Return the kind of the elements of some rows, and the length of each; None if they are no table."""
     if not items or any(type(r) not in (list, Row) for r in items) or len({*map(id, items)}) != len(items):
         return None
-    grown = [lists.grown_of(r) if type(r) is list else None for r in items]
-    lengths = [len(r) if g is None else g.known_count() for r, g in zip(items, grown, strict=True)]
-    length = lengths[0]
-    if not length or any(n != length for n in lengths):
+    length = len(items[0])
+    if not length or any(len(r) != length for r in items):
         return None
     kinds: set[Kind] = set()
-    for row, g in zip(items, grown, strict=True):
-        if type(row) is Row or g is not None:
-            kinds.add(row.kind if g is None else g.kinds[0])
+    for row in items:
+        if type(row) is Row:
+            kinds.add(row.kind)
             continue
         kinds |= {kind_of(c()) for c in {*map(type, row)} & _NUMBERS}
         others = [v for v in row if type(v) not in _NUMBERS]
@@ -74,9 +71,6 @@ def row_array(row: Any, kind: Kind) -> Any:
     """Return a row as an array."""
     if type(row) is Row:
         return T.cast(row.elements(), kind.dtype)
-    grown = lists.grown_of(row)
-    if grown is not None:
-        return T.cast(grown.arrays()[0][: grown.known_count()], kind.dtype)
     if _NUMBERS.issuperset(map(type, row)):
         return T.constant(np.array(row, kind.dtype))
     return T.stack([T.cast(as_tensor(v), kind.dtype) for v in row])
