@@ -109,10 +109,10 @@ def _is_given(argument: Any) -> bool:
     """Whether an argument is an array or a number, or a tree of them."""
     found: list[Any] = []
     flat(argument, found)
-    return bool(found) and all(isinstance(v, _GIVEN) for v in found)
-
-
-_GIVEN = (np.ndarray, np.generic, int, float, complex)
+    return bool(found) and all(
+        v.dtype.kind in "biufc" if isinstance(v, (np.ndarray, np.generic)) else isinstance(v, (int, float, complex))
+        for v in found
+    )
 
 
 def _is_closed(built: Any) -> bool:

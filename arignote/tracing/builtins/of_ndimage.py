@@ -246,11 +246,11 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     """Return the weights of a derivative of the Gaussian: those of order 0 times a polynomial."""
     if order < 0:
         raise ValueError("scipy.ndimage.gaussian_filter1d: order must be non-negative")
-    x = np.arange(-radius, radius + 1)
+    x: Any = np.arange(-radius, radius + 1)
     phi: Any = np.exp(-0.5 / (sigma * sigma) * x**2)
     phi = phi / phi.sum()
     if order == 0:
-        return phi
+        return np.asarray(phi)
     powers = np.arange(order + 1)
     step = np.diag(powers[1:], 1) + np.diag(np.ones(order) / -(sigma * sigma), -1)
     q = np.zeros(order + 1)
@@ -334,13 +334,14 @@ def _correlated(
     found: Any = None
     for place in product(*map(range, sizes)):
         weight: Any = held[place]
-        if isinstance(weight, np.generic) and abs(weight) <= _NEGLIGIBLE:
+        is_known = isinstance(held, np.ndarray)
+        if is_known and abs(weight) <= _NEGLIGIBLE:
             continue
         starts = dict(zip(numbers, place, strict=True))
         part = padded[tuple(slice(starts[k], starts[k] + wide[k]) if k in starts else slice(None)
                             for k in range(x.ndim))]  # fmt: skip
         term = part * weight
-        if not isinstance(weight, np.generic):
+        if not is_known:
             term = T.switch(T.gt(T.abs(weight), _NEGLIGIBLE), term, 0.0)
         found = term if found is None else found + term
     return _rounded(T.zeros_like(_wide(x)) if found is None else found, dtype)
