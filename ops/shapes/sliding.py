@@ -149,7 +149,7 @@ def sliding_window_view(
     what = f"sliding_window_view of {describe(v)}"
     axes = [normalize_axis(a, v.ndim, what) for a in given]
     if len(axes) != len(sizes):
-        raise ValueError(f"{what}: window_shape has {len(sizes)} lengths for {len(axes)} axes")
+        raise ValueError(f"{what}: window_shape has {counted(len(sizes), 'length')} for {counted(len(axes), 'axis')}")
     for place, size in zip(axes, sizes, strict=True):
         width, whole = as_length(size, "sliding_window_view: window_shape"), lengths_of(v)[place]
         v = between(width, 0, whole, "sliding_window_view: a length of window_shape", on=v)
