@@ -123,12 +123,8 @@ class _Build:
                 if place in static or node in self.mutated:
                     shared[node] = self._shared(node, place, value)
                     terms.append(loaded(shared[node], value.dtype))
-                elif self.phase == "backward" and node.name in self.saved.blocks:
-                    blocks = self._input(node.name, self.saved.blocks[node.name], place, calls.plain_array)
-                    terms.append(self.saved.whole(node.name, blocks))
                 else:
-                    reading = array_of if value.dtype is torch.bfloat16 else calls.plain_array
-                    terms.append(loaded(self._input(node.name, type_of(value), place, reading), value.dtype))
+                    terms.append(self._tensor_input(node, value, place))
             else:
                 terms.append(value)  # a number: found below
         terms = self._with_numbers(terms, values)
@@ -166,9 +162,23 @@ class _Build:
     def _samples(self) -> list[tuple[Any, ...]]:
         """Return the arguments of typical calls as arrays."""
         each = [s if isinstance(s, (tuple, list)) else (s,) for s in self.settings.quantize]
-        return [tuple(array_of(v) if isinstance(v, torch.Tensor) else v for v in s) for s in each]
+        readings = [reading for _, reading in self.passed]
+        return [tuple(r(v) if isinstance(v, torch.Tensor) else v for r, v in zip(readings, s)) for s in each]
 
     # --- inputs
+    def _tensor_input(self, node: Any, value: torch.Tensor, place: int) -> Any:
+        """Return the numbers of a tensor argument, which is read in the order of its memory."""
+        reading: calls.Reading = array_of if value.dtype is torch.bfloat16 else calls.plain_array
+        kind, order = type_of(value), axes_by_stride(value)
+        if self.phase == "backward" and node.name in self.saved.kept:
+            kept = self.saved.kept[node.name]
+            return kept.whole(loaded(self._input(node.name, kind.with_shape(kept.shape), place, reading), value.dtype))
+        if order == list(range(len(order))):
+            return loaded(self._input(node.name, kind, place, reading), value.dtype)
+        moved = kind.with_shape(tuple(kind.shape[k] for k in order))
+        array = self._input(node.name, moved, place, lambda tensor: reading(tensor).transpose(order))
+        return T.dimshuffle(loaded(array, value.dtype), *np.argsort(order).tolist())
+
     def _input(self, name: str, kind: TensorType, place: int, reading: calls.Reading) -> Variable:
         variable = TensorVariable(kind, name=name)
         self.inputs.append(variable)
@@ -225,8 +235,9 @@ class _Build:
         blocks = self.saved.layouts(nodes, found) if self.phase == "forward" else [None] * len(nodes)
         for node, value, kept in zip(nodes, found, blocks, strict=True):
             if kept is not None:
-                outputs.append(kept)
-                results.append(calls.Whole())
+                dtype = node.meta["val"].dtype
+                outputs.append(as_tensor(stored(kept, dtype)))
+                results.append(calls.Viewed(calls.Whole(), dtype) if dtype is torch.bfloat16 else calls.Whole())
             elif not isinstance(value, Variable):
                 results.append(calls.Known(value))
             elif isinstance(node, torch.fx.Node) and node.op == "placeholder":

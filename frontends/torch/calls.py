@@ -278,7 +278,7 @@ class Permuted:
         self.back: list[int] = [int(k) for k in np.argsort(order)]
 
     def made(self, values: Any, args: Any) -> Any:
-        return torch.from_numpy(np.asarray(next(values))).permute(self.back)
+        return torch.from_numpy(np.asarray(next(values)).transpose(self.back))
 
 
 class Expanded:

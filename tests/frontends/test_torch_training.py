@@ -302,3 +302,63 @@ def test_pytorch_runs_a_backward_pass_whose_tensors_were_saved_in_blocks(monkeyp
     found = _gradients(torch.compile(ours, backend=arignote), x.clone().requires_grad_())
     for a, b in zip(found, _gradients(eager, x.requires_grad_()), strict=True):
         assert torch.allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+class Heads(nn.Module):
+    """Attention of several heads, whose transposed queries, keys and values are saved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 24), nn.Linear(8, 8)
+
+    def forward(self, x: Any) -> Any:
+        q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in self.first(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+        return torch.tanh(self.last(y)), q.softmax(-1).movedim(0, -1)
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_transposed_tensors_are_saved_as_they_are_computed(
+    dtype: Any, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from arignote.frontends.torch import backend
+    from arignote.frontends.torch.building import ConversionError
+
+    build = backend._Build.compiled
+
+    def compiled_or_refused(self: Any) -> Any:
+        if refused and self.phase == "backward":
+            raise ConversionError("no backward pass")
+        return build(self)
+
+    monkeypatch.setattr(backend._Build, "compiled", compiled_or_refused)
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    eager = Heads().to(dtype)
+    ours = copy.deepcopy(eager)
+    compiled = torch.compile(ours, backend=arignote)
+    close = 1e-5 if dtype is torch.float32 else 0.05
+    for shape in ((2, 7, 8), (3, 5, 8), (2, 1, 8)):  # the second shape has lengths that the call decides
+        x = torch.randn(shape, dtype=dtype)
+        for p in (*eager.parameters(), *ours.parameters()):
+            p.grad = None
+        found = _gradients(compiled, x.clone().requires_grad_())
+        for k, (a, b) in enumerate(zip(found, _gradients(eager, x.requires_grad_()), strict=True)):
+            assert a.shape == b.shape and a.stride() == b.stride(), k
+            torch.testing.assert_close(a, b, rtol=close, atol=close)
+
+
+def test_arguments_are_read_in_the_order_of_their_memory() -> None:
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    layer = nn.Conv2d(3, 5, 3)
+    compiled = torch.compile(layer, backend=arignote)
+    first = torch.randn(2, 3, 9, 8)
+    for x in (first.to(memory_format=torch.channels_last), first, first.transpose(2, 3), first[:, :, ::2]):
+        x = x.detach().requires_grad_()
+        pairs = zip(values_and_gradients(compiled, layer, x), values_and_gradients(layer, layer, x), strict=True)
+        for got, want in pairs:
+            torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
+    shapes = [v.type.shape for g in graphs() if g.name.startswith("forward") for v in g.function.inputs]
+    assert (2, 9, 8, 3) in shapes

@@ -90,13 +90,7 @@ def flash_attention(
     scores = _scores(wide_q, wide_k, attn_mask, is_causal, scale)
     shares = T.softmax(scores, -1)
     y = as_dtype(_seen(T.matmul(shares, wide_v), attn_mask), call.dtype)
-    return y, as_dtype(_log_of_sums(scores, shares), call.dtypes[1])
-
-
-def _log_of_sums(scores: Any, shares: Any) -> Any:
-    """Return the logarithm of the sum of exponentials of each row: its largest share is exp(0) by that sum."""
-    highest = T.max(scores, axis=-1)
-    return T.where(T.isfinite(highest), highest - T.log(T.max(shares, axis=-1)), highest)
+    return y, as_dtype(T.logsumexp(scores, -1), call.dtypes[1])
 
 
 @converter("aten._scaled_dot_product_flash_attention_for_cpu_backward")
