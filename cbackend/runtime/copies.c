@@ -32,6 +32,35 @@ static i64 ag_shuffled(i64 item, const char *x, i64 down, i64 along, i64 rows, i
     return i;
 }
 
+/* 16 bools as numbers of 4 or 8 bytes, by whole vectors: gcc stores quarters, and the load of a vector that follows would
+   wait until they are in the cache. */
+#if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
+typedef char ag_lanes __attribute__((vector_size(16)));
+#ifdef __AVX512F__
+#define WIDE 64
+#define WIDENED_4(x) __builtin_ia32_pmovzxbd512_mask(x, (stored){0}, 0xFFFF)
+#define WIDENED_8(x) __builtin_ia32_pmovzxbq512_mask(x, (stored){0}, 0xFF)
+#else
+#define WIDE 32
+#define WIDENED_4(x) __builtin_ia32_pmovzxbd256(x)
+#define WIDENED_8(x) __builtin_ia32_pmovzxbq256(x)
+#endif
+#define WIDENING(BYTES, ELEMENT) \
+    static inline void ag_widened_##BYTES(const u8 *x, void *copy) \
+    { \
+        typedef ELEMENT stored __attribute__((vector_size(WIDE), aligned(1), may_alias)); \
+        for (i64 k = 0; k < 16; k += WIDE / (BYTES)) { \
+            ag_lanes from = {0}; \
+            memcpy(&from, x + k, WIDE / (BYTES)); \
+            ((stored *)copy)[k * (BYTES) / WIDE] = (stored)WIDENED_##BYTES(from); \
+        } \
+    }
+WIDENING(4, int)
+WIDENING(8, long long)
+#define AG_WIDENED_4 ag_widened_4
+#define AG_WIDENED_8 ag_widened_8
+#endif
+
 #define JOINED(a, b) a##b
 #define OF_BYTES(name, bytes) JOINED(name, bytes)
 #define ag_tile_in_E OF_BYTES(tile_in_, BYTES)
@@ -62,14 +91,22 @@ static i64 ag_shuffled(i64 item, const char *x, i64 down, i64 along, i64 rows, i
 #define BYTES 4
 #define S u32
 #define N u32
+#ifdef AG_WIDENED_4
+#define AG_WIDENED AG_WIDENED_4
+#endif
 #include "../ctext/functions/copies.h"
+#undef AG_WIDENED
 #undef BYTES
 #undef S
 #undef N
 #define BYTES 8
 #define S u64
 #define N u64
+#ifdef AG_WIDENED_8
+#define AG_WIDENED AG_WIDENED_8
+#endif
 #include "../ctext/functions/copies.h"
+#undef AG_WIDENED
 #undef BYTES
 #undef S
 #undef N

@@ -130,9 +130,14 @@ __attribute__((noinline, unused)) static const N *ag_widened_in_N(const u8 *x, i
         for (; i + 64 <= n; i += 64)
             #pragma omp simd
             for (i64 k = 0; k < 64; k++) copy[i + k] = x[i + k];
-        for (; i + 16 <= n; i += 16)
+        for (; i + 16 <= n; i += 16) {
+#ifdef AG_WIDENED
+            AG_WIDENED(x + i, copy + i);
+#else
             #pragma omp simd
             for (i64 k = 0; k < 16; k++) copy[i + k] = x[i + k];
+#endif
+        }
     }
     for (; i < n; i++) copy[i] = x[i * stride];
     return copy;

@@ -3,6 +3,7 @@
 import platform
 import re
 
+import numpy as np
 import pytest
 
 import arignote as ag
@@ -33,3 +34,16 @@ def test_loops_are_vector_loops(name):
         pytest.skip("without fused products powers are the C library's")
     products = re.findall(r"\bv(?:mul|fn?m(?:add|sub)\d*)([ps])d\b", text)
     assert 2 * products.count("p") >= products.count("s") > 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_runtime_widens_bools_of_any_length(dtype: str) -> None:
+    mask, x = T.matrix("mask", dtype="bool"), T.matrix("x", dtype)
+    f = ag.function([mask, x], T.where(mask, T.exp(x), x))
+    rng = np.random.default_rng(0)
+    for n in (0, 1, *range(14, 36), *range(62, 98), 130, 300):
+        some = rng.integers(0, 3, (3, n + 1), "uint8").view("bool")[:, 1:]  # every byte but zero is true
+        for m in (some, some[:, ::-1]):
+            values = rng.standard_normal((3, n)).astype(dtype)
+            expected = np.where(m.view("uint8") != 0, np.exp(values), values)
+            np.testing.assert_allclose(f(m, values), expected, rtol=1e-6)
