@@ -7,7 +7,7 @@ entry does so (cbackend/calls/).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,6 +65,7 @@ class Executable(Protocol):
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None: ...
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding: ...
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None: ...
+    def entry_on(self, values: Mapping[Any, np.ndarray]) -> Callable[..., list[np.ndarray]] | None: ...
     def watch(
         self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type], lent: Sequence[Any]
     ) -> Callable[[list[Any]], bool] | None: ...
@@ -113,6 +114,10 @@ class CheckedExecutable:
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
         """None: there is no native entry."""
+        return None
+
+    def entry_on(self, values: Mapping[Any, np.ndarray]) -> Callable[..., list[np.ndarray]] | None:
+        """None: calls read containers."""
         return None
 
     def watch(

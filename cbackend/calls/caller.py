@@ -96,6 +96,34 @@ class Caller:
         text = entry_text(self.interface, [c is not None for c in self.shared], traits)
         return self._made_entry(text, {f"o{k}": array for k, array in outputs.items()})
 
+    def entry_on(self, values: Mapping[Any, np.ndarray]) -> Callable[..., list[np.ndarray]] | None:
+        """Return an entry that reads containers in these arrays, which the containers hold at each call.
+
+        It neither reads, checks nor addresses them again.  None if an array does not fit.
+        """
+        fixed = {k: values[c] for k, c in enumerate(self.shared) if c in values}
+        for k, array in fixed.items():
+            kind = self.interface.inputs[k].type
+            if array.dtype != kind.numpy or array.ndim != kind.ndim or not array.flags.carray:
+                return None
+        frames: list[Frame] = []
+
+        def pop() -> Frame:
+            try:
+                return frames.pop()
+            except IndexError:
+                frame = self._new_frame()
+                for k, array in fixed.items():
+                    frame[1][k] = ffi.from_buffer(array)
+                return frame
+
+        names: dict[str, Any] = {"pop": pop, "push": frames.append}
+        for k, array in fixed.items():
+            names[f"x{k}"] = array
+            names.update((f"n{k}_{axis}", n) for axis, n in enumerate(array.shape))
+        text = entry_text(self.interface, [c is not None for c in self.shared], replace(self._traits, fixed=fixed))
+        return self._made_entry(text, names)
+
     def _made_entry(self, text: str, given: Mapping[str, np.ndarray]) -> Callable[..., list[np.ndarray]]:
         """Return the entry with this text; calls that write to a container hold its update lock."""
         interface = self.interface

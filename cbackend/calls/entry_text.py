@@ -48,13 +48,15 @@ class Traits:
 
     `numbers`: scalar inputs, which are often given as Python numbers.  `profile`: calls are timed.  `torn`: some
     updates are written in place and some are not, so that Ctrl-C between the two would leave half of them.  `given`:
-    outputs that are computed in the array of the name `o` and their number.
+    outputs that are computed in the array of the name `o` and their number.  `fixed`: shared inputs in known arrays,
+    whose names and lengths are global, and whose addresses each frame has.
     """
 
     numbers: Sequence[int] = ()
     profile: bool = False
     torn: bool = False
     given: Collection[int] = ()
+    fixed: Collection[int] = ()
 
 
 def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> str:
@@ -64,10 +66,11 @@ def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> 
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
     if traits.profile:
         lines.append("    begun = clock()")
-    lines += [f"    x{k} = c{k}.value" for k, is_shared in enumerate(shared) if is_shared]
+    read = [k for k in range(len(shared)) if k not in traits.fixed]
+    lines += [f"    x{k} = c{k}.value" for k in read if shared[k]]
     for k in traits.numbers:
         lines += [f"    if type(x{k}) in numbers{k}:", f"        x{k} = scalar(x{k}, d{k})"]
-    checks = [f"type(x{k}) is ndarray and x{k}.dtype is d{k}" for k in range(len(shared))]
+    checks = [f"type(x{k}) is ndarray and x{k}.dtype is d{k}" for k in read]
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
     lines += ["            " + line for line in _filled_frame(interface, traits)]
@@ -75,7 +78,8 @@ def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> 
     outputs = ", ".join(f"y{k}" for k in range(len(interface.outputs)))
     run = [*(["call.begun = begun"] * traits.profile), "outcome = run(call)"]
     run += ["if outcome:", f"    return finish(outcome, frame, ({given}), [{outputs}])"]
-    run += [f"c{i}.value = y{o}" for i, o in interface.updates]
+    kept = {o for o, i in interface.in_place.items() if i in traits.fixed}
+    run += [f"c{i}.value = y{o}" for i, o in interface.updates if o not in kept]
     if traits.torn:
         run = ["call.outcome = -1", "try:", *("    " + line for line in run)]
         run += ["except BaseException:", f"    rescue(frame, [{outputs}])", "    raise"]
@@ -91,7 +95,8 @@ def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> 
 def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
     """Return the lines that read shapes, allocate outputs and fill a frame."""
     shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(interface.inputs)]
-    lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
+    read = [k for k in range(len(interface.inputs)) if k not in traits.fixed]
+    lines = [f"{_tuple(shapes[k])} = x{k}.shape" for k in read]
     for k, o in enumerate(interface.outputs):
         if k in interface.in_place:
             lines.append(f"y{k} = x{interface.in_place[k]}")
@@ -109,9 +114,9 @@ def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
             lines.append(f"{_tuple(shape)} = y{k}.shape")
         shapes.append(shape)
     first, written = len(interface.inputs), set(interface.in_place.values())
-    lines += [f"b{k} = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in range(first)]
+    lines += [f"b{k} = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in read]
     lines += ["frame = pop()", "call, data, lengths, _ = frame"]
-    lines += [f"data[{k}] = b{k}" for k in range(first)]
+    lines += [f"data[{k}] = b{k}" for k in read]
     made = [k for k in range(len(interface.outputs)) if k not in interface.in_place]
     lines += [f"data[{first + k}] = from_buffer(y{k})" for k in made]
     lengths = [n for shape in shapes for n in shape]

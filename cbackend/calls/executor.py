@@ -166,6 +166,20 @@ class Executable:
         caller = self._caller if binding.caller is None else binding.caller
         return caller.native_bound(binding.inputs, binding.outputs, result, other)
 
+    def entry_on(self, values: Mapping[Any, np.ndarray]) -> Callable[..., list[np.ndarray]] | None:
+        """Return this executable for containers that hold these arrays at each call; see `Caller.entry_on`."""
+        entry = self._caller.entry_on(values)
+        if entry is None:
+            return None
+
+        def call(*arguments: Any) -> list[np.ndarray]:
+            try:
+                return entry(*arguments)
+            except BrokenAssumption as error:
+                return self._in_general(error, arguments)
+
+        return call
+
     def watch(
         self, places: Sequence[int], expected: Sequence[int], memory: int, types: Sequence[type],
         lent: Sequence[tuple[int, int, np.ndarray, np.ndarray]],

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from ...function.compiled import Function
 from ...ops.core.shared import Container
 from .dtypes import array_of
 from .watching import LENT_BYTES, lent, unchanged
@@ -140,11 +141,18 @@ def _reader(passed: Sequence[tuple[int, Reading]]) -> Callable[[list[Any]], list
     return lambda args: [reading(args[k]) for k, reading in passed]
 
 
-class _Read(NamedTuple):
+ENTRY_AFTER = 3
+"""Calls with the same tensors before an entry is made for their arrays: making it takes as long as a hundred calls."""
+
+
+class _Read:
     """The tensors that shared variables read: whether those of a call lie there, and the arrays over them."""
 
-    holds: Callable[[list[Any]], bool]
-    homes: list[np.ndarray]
+    def __init__(self, holds: Callable[[list[Any]], bool], homes: Sequence[np.ndarray]) -> None:
+        self.holds, self.homes = holds, homes
+        self.calls: int = 0
+        self.run: Callable[..., Any] | None = None
+        """The function for these arrays; None in the first calls."""
 
 
 class _Watch:
@@ -168,17 +176,27 @@ class _Watch:
             return self._alone(args, arrays_of)
         arrays = arrays_of(args)
         args.clear()
-        found = self.function(*arrays)
+        found = (read.run or self._run(read))(*arrays)
         return found if self.read is read else self._once_more(read, arrays)
+
+    def _run(self, read: _Read) -> Callable[..., Any]:
+        """Return the function for a call with these tensors, one of the first."""
+        read.calls += 1
+        if read.calls > ENTRY_AFTER:
+            values = {h.container: home for h, home in zip(self.held, read.homes, strict=True)}
+            entry = self.function.executable.entry_on(values) if type(self.function) is Function else None
+            read.run = entry or self.function
+        return read.run or self.function
 
     def _alone(self, args: list[Any], arrays_of: Callable[[list[Any]], list[np.ndarray]]) -> Any:
         """Return the results while no other thread changes what is read, or writes to it."""
         with self.lock:
             if self.read is None or not self.read.holds(args):
                 self._take(args)
-            arrays = arrays_of(args)
+            assert self.read is not None
+            arrays, read = arrays_of(args), self.read
             args.clear()
-            found = self.function(*arrays)
+            found = (read.run or self._run(read))(*arrays)
             for h in self.mutated:
                 h.give_back()
             return found
@@ -189,7 +207,7 @@ class _Watch:
             self.read = None
             for h, home in zip(self.held, read.homes, strict=True):
                 h.take_back(home)
-            self.read = _Read(*read)  # another object, so that calls of other threads see the change
+            self.read = _Read(read.holds, read.homes)  # another object, so that calls of other threads see the change
             return self.function(*arrays)
 
     def _take(self, args: list[Any]) -> None:

@@ -362,3 +362,29 @@ def test_arguments_are_read_in_the_order_of_their_memory() -> None:
             torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
     shapes = [v.type.shape for g in graphs() if g.name.startswith("forward") for v in g.function.inputs]
     assert (2, 9, 8, 3) in shapes
+
+
+def test_calls_follow_parameters_whose_memory_is_replaced() -> None:
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    twins = [nn.Sequential(nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.Linear(6, 3))]
+    twins.append(copy.deepcopy(twins[0]))
+    optimizers = [torch.optim.AdamW(net.parameters(), 0.01) for net in twins]
+    models = [twins[0], torch.compile(twins[1], backend=arignote)]
+    steps = [optimizers[0].step, torch.compile(optimizers[1].step, backend=arignote)]
+    x = torch.randn(5, 4)
+    for turn in range(3):  # each has more calls than lead to an entry for the arrays
+        for _ in range(6):
+            found = []
+            for model, step, optimizer in zip(models, steps, optimizers, strict=True):
+                optimizer.zero_grad()
+                found.append(model(x).square().sum())
+                found[-1].backward()
+                step()
+            torch.testing.assert_close(*(v.detach() for v in found), rtol=1e-4, atol=1e-5)
+        for net in twins:
+            net[turn % 2 * 2].weight.data = net[turn % 2 * 2].weight.data * 2  # another address
+            net[1].running_mean = net[1].running_mean + 1
+    states = [[*net.parameters(), *net.buffers()] for net in twins]
+    for want, got in zip(*states, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
