@@ -5,9 +5,11 @@ A length is computed from the lengths of inputs, never from the value whose leng
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from ....graph import Variable, dims_of, same_shape
+from ....graph import Dim, Variable, dims_of, same_shape
 from ....ops.elementwise.records import Cast, Elementwise, add, to_bfloat16
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.conditions import Check
@@ -77,6 +79,46 @@ def dimshuffle_in_reshape(node: Node) -> Value | None:
 def _keeps_order(op: DimShuffle) -> bool:
     kept = [o for o in op.order if isinstance(o, int)]
     return kept == sorted(kept)
+
+
+def split_before_dimshuffle(node: Node) -> Value | None:
+    """Split the axes of the operand first, if each axis of a permutation becomes one or several axes.
+
+    A reshape of permuted axes copies; a split of axes in order does not.
+    """
+    made = producer(node.inputs[0], DimShuffle)
+    if made is None or sorted(map(str, made.op.order)) != sorted(map(str, range(made.inputs[0].ndim))):
+        return None
+    runs = _split_axes(dims_of(made.out), dims_of(node.out))
+    if runs is None or _keeps_order(made.op):
+        return None
+    places = [place for axis in range(made.inputs[0].ndim) for place in runs[made.op.order.index(axis)]]
+    split = Reshape()(made.inputs[0], *(node.inputs[1 + place] for place in places))
+    return DimShuffle(tuple(places.index(place) for place in range(len(places))))(split)
+
+
+def _split_axes(have: Sequence[Dim], want: Sequence[Dim]) -> list[range] | None:
+    """Return for each axis those that a reshape makes of it; None if one of them takes elements of several."""
+    ends = [0]
+    for dim in have:
+        end = _end_of_split(dim, want, ends[-1])
+        if end is None:
+            return None
+        ends.append(end)
+    return [range(a, b) for a, b in pairwise(ends)] if ends[-1] == len(want) else None
+
+
+def _end_of_split(dim: Dim, want: Sequence[Dim], at: int) -> int | None:
+    """Return where the axes end that an axis becomes, of which the first is `at`; None if they do not fill it."""
+    if at < len(want) and want[at] == dim:
+        return at + 1
+    size, end = 1, at
+    while size != dim:
+        step = want[end] if end < len(want) else None
+        if not isinstance(dim, int) or not isinstance(step, int) or not 1 <= size * step <= dim:
+            return None
+        size, end = size * step, end + 1
+    return end
 
 
 def reshape_lifted(node: Node, users: Users) -> Value | None:
@@ -155,6 +197,8 @@ IN_PLACE: list[Rule] = [
 
 RESHAPES: list[Rule] = [
     *IN_PLACE,
+    node_rule("local_split_before_dimshuffle", Reshape, split_before_dimshuffle, having=DimShuffle,
+              formula="reshape(dimshuffle(x), n) -> dimshuffle(reshape(x, m))  if axes are split"),
     node_rule("local_reshape_lift", Reshape, reshape_lifted, having=(Elementwise, Cast), uses=True,
               formula="reshape(f(x), n) -> f(reshape(x, n))"),
 ]

@@ -94,6 +94,7 @@ SHAPES = [
     ("local_reshape_to_dimshuffle", Reshape()(x, 1, length(x, 0)), DimShuffle(("x", 0))(x)),
     ("local_useless_dimshuffle_in_reshape", Reshape()(DimShuffle((0, "x", 1))(M), 6, 2), Reshape()(M, 6, 2)),
     ("local_reshape_lift", Reshape()(T.exp(M), 6, 2), T.exp(Reshape()(M, 6, 2))),
+    ("local_split_before_dimshuffle", Reshape()(M.T, 3, 2, 2), DimShuffle((2, 0, 1))(Reshape()(M, 2, 2, 3))),
     ("local_sum_make_vector", T.sum(MakeVector()(s, s, s)), add(s, s, s)),
     ("local_dimshuffle_of_dimshuffle", A.T.T, DimShuffle((0, 1))(A)),
     ("local_useless_dimshuffle", DimShuffle((0, 1))(A), A),
@@ -483,6 +484,8 @@ UNCHANGED = [
     ("local_dimshuffle_lift", T.stack([_twice.T, _twice])),  # computed once, read twice
     ("local_dimshuffle_of_ones", DimShuffle((0, 2, 1))(T.tensor("cube", shape=(1, 3, 3)))),
     ("local_useless_dimshuffle_in_reshape", Reshape()(A.T, n, k)),
+    ("local_split_before_dimshuffle", Reshape()(M.T, 2, 6)),  # elements of both axes are in one
+    ("local_split_before_dimshuffle", Reshape()(A.T, n, k)),
     ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
     ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
     ("local_index_that_is_read", DimShuffle(("x", "x"))(v[1:2])),  # nothing else reads v[1]

@@ -194,7 +194,7 @@ INWARDS = {
         local_mul_switch_sink_else
     """),
     "quantize": words("local_quantize_padding local_quantize_pool"),
-    "reshape": words("local_reshape_lift"),
+    "reshape": words("local_reshape_lift local_split_before_dimshuffle"),
     "subtensor": words("""
         local_element_of_write local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce
         local_subtensor_of_softmax local_subtensor_of_convolution local_subtensor_of_padding
