@@ -1,8 +1,9 @@
 """Training steps of PyTorch under Arignote, eager mode and inductor.
 
     python -m benchmarks.pytorch_training [--networks cnn lstm transformer] [--backends eager inductor] [--rounds 40]
+        [--threads 1]
 
-A step is forward and backward pass and AdamW, model and optimizer compiled, on one thread.  The steps of all backends
+A step is forward and backward pass and AdamW, model and optimizer compiled.  The steps of all backends
 alternate in one process, after three that compile.  A line has the first quartile of the rounds in ms, and the
 largest difference of a loss from eager mode's.  Where a machine has other work, `chrt -r 1` before the command gives
 real-time priority.
@@ -86,7 +87,10 @@ def step_of(model: nn.Module, backend: str, data: tuple[torch.Tensor, torch.Tens
     called: Any = model
     advance: Any = optimizer.step
     if backend != "eager":
-        called, advance = torch.compile(model, backend=backend), torch.compile(optimizer.step, backend=backend)
+        how: Any = {"backend": backend}
+        if backend == "arignote":
+            how["options"] = {"threads": torch.get_num_threads()}
+        called, advance = torch.compile(model, **how), torch.compile(optimizer.step, **how)
     x, y = data
 
     def step() -> float:
@@ -142,8 +146,9 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=list(NETWORKS), choices=list(NETWORKS), metavar="NETWORK")
     parser.add_argument("--backends", nargs="*", default=["eager", "inductor"], metavar="BACKEND")
     parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(given.threads)
     for network in given.networks:
         found = measure(network, ["arignote", *given.backends], given.rounds)
         ours, losses = found.pop("arignote")
