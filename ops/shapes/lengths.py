@@ -401,7 +401,11 @@ def dim_to_tensor(dim: Dim) -> TensorVariable:
 
 
 def _operands(dim: Dim) -> tuple[Dim, ...]:
-    return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
+    """The lengths that a length is computed from: those of a joint length are a known joint length and one more."""
+    if isinstance(dim, int) or dim.kind in ("extent", "value"):
+        return ()
+    joint = dims.without_last(dim) if dim.kind == "broadcast" else None
+    return dim.args if joint is None else (joint, dim.args[-1])  # type: ignore[return-value]
 
 
 def _atom(dim: Dim) -> TensorVariable:

@@ -192,6 +192,8 @@ class Assumed:
             for atom, bounds in found.items() for base, numbers in bounds.items() if len(bounds) == 1 < len(numbers)
         }  # fmt: skip
         known = {atom: dim for atom, dim in known.items() if found.keys().isdisjoint(atoms(dim))}  # type: ignore[arg-type]
+        if not known:
+            return {}
         images = [[simplified(dim, known) for dim in pair] for pair in pairs]
         return known if any(a is b for a, b in images) else {}
 

@@ -7,6 +7,7 @@ The parts are slices along one axis that have each element once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,20 +30,24 @@ class _Cut(NamedTuple):
     axis: int
     start: Variable | None
     stop: Variable | None
+    bounds: tuple[float, float] | None
+    """The bounds, if they are constants in ascending order, none of them counted from the end."""
 
 
 def writes_of_all(node: Node, users: Users) -> Value | None:
     """Rewrite writes to all parts of an axis to a join of what is written, or of the sums."""
-    writes, whole = [node], node.inputs[0]
-    if whole.dtype == "bool" or _cut(node, whole) is None:
+    whole, cut = node.inputs[0], _cut(node)
+    if whole.dtype == "bool" or cut is None:
         return None
-    while len(writes) < MOST_PARTS and len(users(whole)) == 1:
+    parts = [(cut, node)]
+    while len(parts) < MOST_PARTS and len(users(whole)) == 1:
         write = producer(whole, IncSubtensor)
-        if write is None:
+        cut = None if write is None else _cut(write)
+        if cut is None or not _may_be_parts(cut, [other for other, _ in parts]):
             return None
-        writes.append(write)
+        parts.append((cut, write))
         whole = write.inputs[0]
-        found = _in_order([(_cut(w, whole), w) for w in writes])
+        found = _in_order(parts)
         if found and all(fits(w, whole) for w in found):
             return _joined(found, whole)
     return None
@@ -56,13 +61,23 @@ def _joined(writes: Sequence[Node], whole: Variable) -> Value:
     return add(whole, join(*(w.inputs[1] for w in writes)))
 
 
-def _in_order(parts: Sequence[tuple[_Cut | None, Node]]) -> list[Node]:
+def _may_be_parts(cut: _Cut, others: Sequence[_Cut]) -> bool:
+    """Return whether a part may belong to a partition of one axis that has these other parts."""
+    if cut.axis != others[0].axis:
+        return False
+    if len(others) > 1 and None in (cut.bounds, *[other.bounds for other in others[:2]]):
+        return False  # parts may overlap
+    if cut.bounds is None:
+        return True
+    start, stop = cut.bounds
+    return not any(o.bounds and max(start, o.bounds[0]) < min(stop, o.bounds[1]) for o in others)
+
+
+def _in_order(parts: Sequence[tuple[_Cut, Node]]) -> list[Node]:
     """Return the writes in the order of their parts; empty unless these have each element of one axis once."""
-    rest = [(cut, w) for cut, w in parts if cut is not None]
-    if len(rest) < len(parts) or len({cut.axis for cut, _ in rest}) > 1:
+    if all(cut.start is not None for cut, _ in parts) or all(cut.stop is not None for cut, _ in parts):
         return []
-    if len(rest) > 2 and not all(_is_certain(cut) for cut, _ in rest):
-        return []  # parts may overlap
+    rest = list(parts)
     found: list[Node] = []
     end: Variable | None = None
     while rest:
@@ -80,21 +95,19 @@ def _meet(stop: Variable | None, start: Variable | None) -> bool:
     return start is None if stop is None else start is not None and same_value(stop, start)
 
 
-def _is_certain(cut: _Cut) -> bool:
-    """Return whether the bounds of a part are constants in ascending order, none of them counted from the end."""
-    bounds = [constant_int(b) for b in (cut.start, cut.stop) if b is not None]
-    return all(b is not None and b >= 0 for b in bounds) and bounds == sorted(bounds)  # type: ignore[type-var]
-
-
-def _cut(write: Node, whole: Variable) -> _Cut | None:
+def _cut(write: Node) -> _Cut | None:
     """Return the part of an axis that a write changes; None for other parts."""
     *before, cut = entries(write.op.spec, write.inputs[2:]) or [None]
     if not isinstance(cut, slice) or cut.step is not None or not all(map(is_whole, before)):
         return None
-    length = dims_of(whole)[len(before)]
-    start = None if cut.start is None or constant_int(cut.start) == 0 else cut.start
-    stop = None if cut.stop is None or constant_int(cut.stop) == length else cut.stop
-    return None if start is None and stop is None else _Cut(len(before), start, stop)
+    first, last = (None if bound is None else constant_int(bound) for bound in (cut.start, cut.stop))
+    start = None if first == 0 else cut.start
+    stop = None if last is not None and last == dims_of(write.inputs[0])[len(before)] else cut.stop
+    if start is None and stop is None:
+        return None
+    bounds = 0 if start is None else first, math.inf if stop is None else last
+    certain = bounds[0] is not None and bounds[1] is not None and 0 <= bounds[0] <= bounds[1]
+    return _Cut(len(before), start, stop, bounds if certain else None)  # type: ignore[arg-type]
 
 
 def fits(write: Node, whole: Variable) -> bool:
