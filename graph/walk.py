@@ -15,7 +15,7 @@ def toposort(outputs: Iterable[Variable], stop_at: Collection[Variable] = ()) ->
 
     Depth first, left to right, so the order depends on structure alone.
 
-    `stop_at`: variables taken as given; what lies above them is left out.  A set, where there are many.
+    `stop_at`: variables taken as given; what lies above them is left out.
     """
     return nodes_and_leaves(outputs, stop_at)[0]
 
@@ -24,6 +24,7 @@ def nodes_and_leaves(
     outputs: Iterable[Variable], stop_at: Collection[Variable] = ()
 ) -> tuple[list[Apply], set[Variable]]:
     """The order of `toposort` and the leaves, found in one walk."""
+    stop_at = as_set(stop_at)
     order: list[Apply] = []
     entered: set[Apply] = set()
     found: set[Variable] = set()
@@ -55,6 +56,11 @@ def nodes_and_leaves(
     return order, found
 
 
+def as_set(variables: Collection[Variable]) -> Collection[Variable]:
+    """Return a collection that answers `in` at once: a set of the variables of a list or a tuple."""
+    return frozenset(variables) if isinstance(variables, (list, tuple)) else variables
+
+
 class Older(Collection["Variable"]):
     """The variables whose numbers are less than `first`, and those `besides`."""
 
@@ -62,7 +68,7 @@ class Older(Collection["Variable"]):
 
     def __init__(self, first: int, besides: Collection[Variable] = ()) -> None:
         self._first = first
-        self._besides = besides
+        self._besides = as_set(besides)
 
     @classmethod
     def than(cls, variables: Collection[Variable]) -> Older:

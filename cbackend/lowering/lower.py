@@ -74,7 +74,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
         signature=signature_of(operands, group.rank) if group.lookups else (),
     )
     if len(group.results) > 1 and not whole and all(r.fold is None for r in group.results):
-        kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
+        kernel = replace(kernel, feeds=operands.feeding([(r.value, r.place) for r in group.results]))
     if not _are_rows_separate(operands, aliases):
         return kernel
     return replace(kernel, splits=splits_of(group, operands, whole, schedule))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import cast
 
 from ...graph import Apply, Constant, Variable
@@ -46,10 +48,26 @@ class Operands:
         }
         self._position = position
 
-    def feeding(self, root: Key) -> tuple[int, ...]:
-        """Return the numbers, among the inputs, of the operands that a value is computed from."""
-        found = {(self._position[leaf], place) for leaf, place in _leaf_keys([root], self._position, ())}
-        return tuple(n for n, i in enumerate(self.inputs) if (i.source, i.axes) in found)
+    def feeding(self, roots: Sequence[Key]) -> tuple[tuple[int, ...], ...]:
+        """Return for each value the numbers, among the inputs, of the operands that it is computed from."""
+        masks: dict[Key, int] = {}
+        """The numbers of the operands of each value, as bits."""
+        stack = list(roots)
+        while stack:
+            variable, place = key = stack[-1]
+            operands: list[Key] = []
+            if variable in self._position:
+                masks[key] = 1 << self.number[key] - len(self.outputs) if key in self.number else 0
+            elif variable.owner is not None:
+                operands = list(operands_at(variable.owner, place))
+            missing = [k for k in operands if k not in masks]
+            if missing:
+                stack += missing
+                continue
+            if key not in masks:
+                masks[key] = reduce(or_, [masks[k] for k in operands], 0)
+            stack.pop()
+        return tuple(tuple(n for n in range(len(self.inputs)) if masks[root] >> n & 1) for root in roots)
 
     def __getitem__(self, number: int) -> Operand:
         return (self.outputs + self.inputs)[number]

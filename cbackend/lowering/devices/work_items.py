@@ -59,7 +59,7 @@ def work_items(node: Apply) -> WorkItems:
         require_known(body)
         kernel = _kernel(group, operands, body)
         if len(group.results) > 1:
-            kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
+            kernel = replace(kernel, feeds=operands.feeding([(r.value, r.place) for r in group.results]))
         return WorkItems(kernel, kept)
     folds = tuple(fold_of(k, str(r.fold), r.dtype) for k, r in enumerate(group.results))
     last = Nest(kept, operands, (f"w{n}" for n in itertools.count()))

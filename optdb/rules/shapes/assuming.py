@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import ClassVar
 
 from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting
@@ -182,7 +182,7 @@ class Assumed:
         One slice alone, as `x[:n] * y`, says nothing about the length of x.
         """
         found: dict[Symbol, dict[Dim, set[int]]] = {}
-        for atom, bound in (clamp for pair in pairs for dim in pair for clamp in _clamps(dim)):
+        for atom, bound in (clamp for dim in dict.fromkeys(chain.from_iterable(pairs)) for clamp in _clamps(dim)):
             base, number = with_number(bound)
             parts = () if isinstance(base, int) else _few_atoms(base)
             if self._is_own(atom) and atom not in parts and parts and all(map(self._is_own, parts)):
