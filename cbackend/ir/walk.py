@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import is_
 
@@ -117,31 +117,37 @@ def outlined_in(body: Iterable[ir.Statement]) -> Iterator[ir.Outlined]:
 
 
 def operations_in(s: ir.Statement) -> list[ir.ScalarOp | ir.Const]:
-    """Return the operations and constants of the expressions of a statement, without those of its own body."""
-    return [e for e in _with_parts(_expressions(s)) if isinstance(e, (ir.ScalarOp, ir.Const))]
+    """Return the operations and constants of the expressions of a statement, without those of its own body.
 
-
-def _with_parts(exprs: Sequence[ir.Expr]) -> list[ir.Expr]:
-    """Return the expressions and all inside them, each before its parts, from left to right."""
-    found, waiting = [], [*reversed(exprs)]
+    Each stands before its parts, from left to right.
+    """
+    found: list[ir.ScalarOp | ir.Const] = []
+    waiting = [*reversed(_expressions(s))]
     while waiting:
         expr = waiting.pop()
-        found.append(expr)
         if isinstance(expr, ir.ScalarOp):
+            found.append(expr)
             waiting.extend(expr.args[::-1])
+        elif isinstance(expr, ir.Const):
+            found.append(expr)
         elif isinstance(expr, ir.Load):
             waiting.append(expr.index)
     return found
 
 
 def names_in(*exprs: ir.Expr) -> list[str]:
-    """Return the locals and arrays that expressions read."""
-    found = []
-    for expr in _with_parts(exprs):
+    """Return the locals and arrays that expressions read, from left to right."""
+    found: list[str] = []
+    waiting = [*reversed(exprs)]
+    while waiting:
+        expr = waiting.pop()
         if isinstance(expr, ir.Local):
             found.append(expr.name)
+        elif isinstance(expr, ir.ScalarOp):
+            waiting.extend(expr.args[::-1])
         elif isinstance(expr, ir.Load):
             found.append(expr.array)
+            waiting.append(expr.index)
     return found
 
 

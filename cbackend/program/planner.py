@@ -12,7 +12,7 @@ from ...graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variab
 from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
-from ..ir.operands import Extent, Pointer, Stride
+from ..ir.operands import Extent, Operand, Pointer, Stride
 from ..kernels import SOLVERS, KernelSpec, library_of
 from ..kernels.memory.spec import COPY
 from ..lowering.interleaved import Interleaved, lower_interleaved
@@ -442,16 +442,20 @@ def _like(node: Apply) -> _Like:
     return node.op, tuple(i.type for i in node.inputs), same
 
 
-def has_all_loops(node: Apply, kernel: Kernel, output: int) -> bool:
-    """Whether an output is certainly as long as the loops of its kernel along each axis."""
-    if not kernel.feeds or len(kernel.feeds[output]) == len(kernel.inputs):
-        return True
-    operand = kernel.outputs[output]
-    lengths = dims_of(node.outputs[operand.source])
-    return all(length == _joint(node, kernel, loop) for loop, length in zip(operand.axes, lengths, strict=True))
+def whole_outputs(node: Apply, kernel: Kernel) -> list[bool]:
+    """Return for each output whether it is certainly as long as the loops of its kernel along each axis."""
+    reads_all = [len(feeding) == len(kernel.inputs) for feeding in kernel.feeds] or [True] * len(kernel.outputs)
+    if all(reads_all):
+        return reads_all
+    along: dict[int, list[Dim]] = {}
+    for operand in kernel.inputs:
+        for loop, length in zip(operand.axes, dims_of(node.inputs[operand.source]), strict=True):
+            if loop is not None:
+                along.setdefault(loop, []).append(length)
+    extents: dict[int | None, Dim] = {loop: broadcast(lengths) for loop, lengths in along.items()}
 
+    def fills(operand: Operand) -> bool:
+        lengths = dims_of(node.outputs[operand.source])
+        return all(n == extents.get(loop, 1) for loop, n in zip(operand.axes, lengths, strict=True))
 
-def _joint(node: Apply, kernel: Kernel, loop: int | None) -> Dim:
-    """Return the known extent of a loop; 1 for an axis without a loop."""
-    found = (zip(i.axes, dims_of(node.inputs[i.source]), strict=True) for i in kernel.inputs)
-    return broadcast(length for axes in found for along, length in axes if loop is not None and along == loop)
+    return [every or fills(operand) for every, operand in zip(reads_all, kernel.outputs, strict=True)]

@@ -19,7 +19,7 @@ from ....ops.shapes.indexing import IncSubtensor
 from ....ops.shapes.joining import Join
 from ...ir.kernel import Kernel
 from ..accounts import Term, cost, of_calls, of_launches
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..prepared import followed
 from ..program import Array, Call, Lengths, Program, Site, Step
 from .creation import fill_with, joined_lengths, parts_of
@@ -57,7 +57,7 @@ def plan_assembled(p: Planner, node: Apply) -> None:
 def _fills(node: Apply, kernel: Kernel, written: bool) -> bool:
     """Whether a kernel writes all its results, even if a value is broadcast to the part that it is written to."""
     everywhere = tuple(range(node.outputs[0].ndim))
-    return all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))) and (
+    return all(whole_outputs(node, kernel)) and (
         not written or all(operand.axes == everywhere for operand in kernel.outputs)
     )
 

@@ -23,7 +23,7 @@ from ....ops.networks.convolution import Convolution
 from ...ir.kernel import Kernel
 from ..accounts import Term, cost, of_calls
 from ..launches import is_launched
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..prepared import Prepared, clipped, followed
 from ..program import After, Array, Call, Lengths, Program, Quantity, Site, Step
 from .kernels import kernel_in_place
@@ -52,7 +52,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         or kernel.rank > way.most_loops
         or not way.takes(made)
         or not _runs_along(kernel, product)
-        or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
+        or not all(whole_outputs(group, kernel))
         or not all(o in p.needed for o in node.outputs)
     ):
         p.expand(node, node.op.expand(node.inputs))

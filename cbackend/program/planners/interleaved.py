@@ -18,7 +18,7 @@ from ....targets.current import current
 from ...ir.kernel import Kernel
 from ...ir.schedule import DEFAULT
 from ...lowering.interleaved import Interleaved, representatives
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..program import Array, Lengths
 
 Places = Mapping[Variable, tuple[Array, int, int]]
@@ -49,7 +49,7 @@ def _interleaved(
     """Return the arrays of which a kernel reads or writes several columns, as a kernel takes them."""
     if not (kernel.rank and _is_elementwise(node)) or kernel.fallible or kernel.shared:
         return {}
-    if not all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))):
+    if not all(whole_outputs(node, kernel)):
         return {}
     columns: dict[Any, list[tuple[int, int]]] = {}
     arrays: dict[Any, tuple[Array, int | None]] = {}

@@ -20,7 +20,7 @@ from ....ops.shapes.slices import at_most, cut_off, difference, greater, lesser,
 from ....record import record
 from ...ir.kernel import Kernel
 from ..outcome import Outcome
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..program import Array, Lengths, Quantity
 from .creation import joined_lengths
 from .views import sliced
@@ -59,7 +59,7 @@ def plan_joined_reads(p: Planner, node: Apply, nodes: Sequence[Apply]) -> None:
     """Plan the last of `nodes` piece by piece; node by node if a result might be shorter than its loops."""
     *views, reader = nodes
     kernel = p.kernel(reader)
-    if not all(has_all_loops(reader, kernel, k) for k in range(len(kernel.outputs))):
+    if not all(whole_outputs(reader, kernel)):
         p.expand(node, reader.outputs)
         return
     readings: dict[Variable, Reading] = {}

@@ -19,7 +19,7 @@ from ...lowering.lower import OverwriteRefusedError
 from ..accounts import of_kernels
 from ..launches import runs_in_any_order
 from ..outcome import Outcome
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..program import Array, Lengths
 from .interleaved import launch_interleaved
 from .order import ordered_strides, result_in_order
@@ -36,8 +36,7 @@ def plan_kernel(p: Planner, node: Apply) -> None:
     extents = p.extents(kernel, inputs)
     ordered: Lengths = ()
     outputs = []
-    for number, operand in enumerate(kernel.outputs):
-        whole = has_all_loops(node, kernel, number)
+    for number, (operand, whole) in enumerate(zip(kernel.outputs, whole_outputs(node, kernel), strict=True)):
         own = extents if whole else _own_lengths(p, kernel, number, inputs, extents)
         lengths = tuple(1 if loop is None else own[loop] for loop in operand.axes)
         victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None

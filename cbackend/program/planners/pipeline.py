@@ -19,7 +19,7 @@ from ....ops.shapes.shape import DimShuffle
 from ...kernels.memory.spec import PIPELINE
 from ..accounts import cost
 from ..launches import is_launched
-from ..planner import Planner, has_all_loops
+from ..planner import Planner, whole_outputs
 from ..program import Argument, Array, Lengths, Rows, Stage, Stages
 from .indexing import gather_kernel
 from .views import sliced
@@ -75,7 +75,7 @@ def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -
         and kernel.rank <= MAX_LOOPS
         and len(kernel.operands) <= MAX_ARRAYS
         and all(operand.axes[:1] == (0,) for operand in rows)
-        and all(has_all_loops(stage, kernel, k) for k in range(len(kernel.outputs)))
+        and all(whole_outputs(stage, kernel))
     )
 
 
