@@ -13,8 +13,9 @@ ag_entry          the frame, the parts, and what is left to give back
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ...graph.types import numpy_dtype
 from ...record import lazy, record
@@ -57,20 +58,28 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
     folds, fold_helpers = folds_of(program.kernels)
     head = Head([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers, *_users(program)])
     drivers = list(_drivers(program, profile, head))
-    lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
-    driver = "\n".join(line for line in lines if isinstance(line, str))
+    *bodies, main = [driver.pieces() for driver in drivers]
+    nests: list[Line] = [*nest_lines(program.kernels), "", *(line for pieces in bodies for line in pieces.lines())]
     called = driver_helpers(name for d in drivers for name in d.helpers)
     declared = declarations(types=False, tables=any(table_kernels(program)))
-    before, behind = in_units(program.kernels, declared, f"{folds}\n{called}\n{driver}")
+    divided = main.parts if len(main.parts) > 1 and not bodies else []
+    rest = main.arena + main.frame + main.entry if divided else list(main.lines())
+    around = f"{folds}\n{called}\n{_text(nests + rest)}"
+    before, behind, first_parts = in_units(program.kernels, declared, around, list(map(_text, divided)))
     page = Page(_launching_sites(program))
     page.add(head.text())
     for piece in before:
         page.add(piece)
     page.add(f"{folds}\n{called}")
-    page.add_lines(lines)
+    page.add_lines(nests)
+    page.add_lines(main.in_units(first_parts) if first_parts else main.lines())
     for piece in behind:
         page.add(piece)
     return page.file()
+
+
+def _text(lines: Iterable[Line]) -> str:
+    return "\n".join(line for line in lines if isinstance(line, str))
 
 
 def _users(program: prog.Program) -> Iterator[str]:
@@ -114,6 +123,28 @@ def _drivers(program: prog.Program, profile: bool, head: Head, body: str = "", b
     yield _Driver(program, profile, head, body, base)
 
 
+class _Pieces(NamedTuple):
+    """The lines of a driver: the plan of its memory, the frame, the parts, and the entry."""
+
+    arena: list[Line]
+    frame: list[Line]
+    parts: list[list[Line]]
+    entry: list[Line]
+
+    def lines(self) -> Iterator[Line]:
+        """Yield all lines."""
+        return chain(self.arena, self.frame, *self.parts, self.entry)
+
+    def in_units(self, first: Collection[int]) -> Iterator[Line]:
+        """Yield all lines with these parts in the first of two units; the frame stands in both."""
+        shared = {k: self.parts[k][0].replace("static", "AG_SHARED", 1) for k in sorted(first)}  # type: ignore[union-attr]
+        definitions = (line for k, head in shared.items() for line in (head, *self.parts[k][1:]))
+        yield from self.frame
+        yield from ("#if AG_UNIT != 2", *definitions, "#else", *(f"{head};" for head in shared.values()), "#endif", "")
+        yield "#if AG_UNIT != 1"
+        yield from chain(self.arena, *(part for k, part in enumerate(self.parts) if k not in first), self.entry)
+
+
 class _Driver:
     """Prints everything after the kernels."""
 
@@ -135,18 +166,20 @@ class _Driver:
         self.helpers: dict[str, None] = {}
         """The helpers that the lines so far call."""
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of the driver.  `helpers` is complete once they are all produced."""
-        yield from self._frame()
+    def pieces(self) -> _Pieces:
+        """Return the lines of the driver.  `helpers` is complete then."""
+        frame = list(self._frame())
+        parts: list[list[Line]] = []
         for number, sites in enumerate(self.parts):
             printed = list(self._part(number, sites))
-            for p in printed if self.long else _without_unread(printed):
+            kept = printed if self.long else _without_unread(printed)
+            for p in kept:
                 self.helpers.update(dict.fromkeys(p.helpers))
-                yield p.line
+            parts.append([p.line for p in kept])
         self.text.helpers.clear()
-        yield from self._entry()
+        entry = [*self._entry(), ""]
         self.helpers.update(self.text.helpers)
-        yield ""
+        return _Pieces(list(arena.plan(self.lives)), frame, parts, entry)
 
     def _printed(self, lines: Iterable[Line], defined: str = "") -> Iterator[_Printed]:
         """Yield each line with the facts that `text` noted while it was printed."""
@@ -161,7 +194,6 @@ class _Driver:
 
     # --- the frame
     def _frame(self) -> Iterator[Line]:
-        yield from arena.plan(self.lives)
         yield f"struct {self.frame} {{"
         yield "    i32 outcome;"
         yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"

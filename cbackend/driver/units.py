@@ -1,14 +1,16 @@
 """Split a long C file into two units for two parallel compilers: kernels only, and the rest with the driver.
 
-A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
-compiles as it is.  With `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
-known only to both.  Halves are equal by what gcc takes for them: little for a driver, which it does not
-optimize, most for loops that it vectorizes.
+A kernel that has a form for short rows is two functions, which may be in a unit each.  Where a driver is longer than
+all kernels, some of its parts are in the first unit too; both units have the helpers and the frame then.  The text
+stays one file that compiles as it is.  With `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the
+first half are then known only to both.  Halves are equal by what gcc takes for them: little for a driver, which it
+does not optimize, most for loops that it vectorizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ...graph import FunctionGraph, Op
 from ...ops.lowered.fused import Fused
@@ -31,6 +33,15 @@ _HEAD = """\
 #define AG_SHARED __attribute__((visibility("hidden")))
 #else
 #define AG_SHARED static
+#endif
+"""
+
+_IN_BOTH = """\
+/* Parts of the driver stand in both units, so either one may have functions that it does not call. */
+#ifdef AG_UNIT
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 """
 
@@ -117,36 +128,54 @@ class Features:
     """Whether a loop has several steps side by side."""
 
 
-def in_units(
-    kernels: Sequence[Kernel], declarations: str, driver: str
-) -> tuple[list[str | Definition], list[str | Definition]]:
-    """Return the C before the driver and after it.  The kernels are split into two units if there is enough work.
+class Layout(NamedTuple):
+    """The C before and behind a driver, and which of its parts stand in the first unit."""
 
-    `declarations` stand between the kernels and the driver; of the driver's text only its size counts here.
+    before: list[str | Definition]
+    behind: list[str | Definition]
+    first_parts: frozenset[int]
+
+
+def in_units(kernels: Sequence[Kernel], declarations: str, driver: str, parts: Sequence[str] = ()) -> Layout:
+    """Return the C around a driver.  The kernels are split into two units if there is enough work.
+
+    `declarations` stand between the kernels and the driver; of the driver's text only its size counts here.  `parts`:
+    functions of it that may be in either unit.
     """
     made = [function for kernel in kernels for function in functions(kernel)]
     found = [features(function) for function in made]
     efforts = [_effort(f, function.outlined in SHORT_FUNCTIONS) for f, function in zip(found, made, strict=True)]
     head = [text for name, text in _MACROS.items() if any(name in effort.split() for effort in efforts)]
-    work = [_work(f) for f in found]
     costs = current().costs
+    work = [*map(_work, found), *(len(part) * costs.driver_character for part in parts)]
     drives = len(driver) * costs.driver_character
     alone = _first_unit(work, drives)
     taken_over = sum(work[k] for k in alone)
     if min(taken_over, sum(work) + drives - taken_over) < costs.compiler:
         plain = (_definition(f, effort, "static") for f, effort in zip(made, efforts, strict=True))
-        return [*head, *plain, declarations], []
+        return Layout([*head, *plain, declarations], [], frozenset())
+    first_parts = frozenset(k - len(made) for k in alone if k >= len(made))
     main = {function.kernel for k, function in enumerate(made) if k in alone and not function.outlined}
     called = {k for k, function in enumerate(made) if k not in alone and function.outlined and function.kernel in main}
-    known = alone | called
+    known = set(range(len(made))) if first_parts else alone | called
     texts = [
         _definition(function, efforts[k], "AG_SHARED" if k in known else "static") for k, function in enumerate(made)
     ]
-    first: list[str | Definition] = [*(_prototype(made[k]) for k in sorted(called)), *(texts[k] for k in sorted(alone))]
+    kernels_alone = either_unit(
+        [*(_prototype(made[k]) for k in sorted(called)), *(text for k, text in enumerate(texts) if k in alone)],
+        [_prototype(function) for k, function in enumerate(made) if k in alone],
+    )
     second: list[str | Definition] = [text for k, text in enumerate(texts) if k not in alone]
-    prototypes = [_prototype(made[k]) for k in sorted(alone)]
-    kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
-    return [_HEAD, *head, *kernels_alone, "#if AG_UNIT != 1", *second, declarations], ["#endif", ""]
+    before: list[str | Definition] = [_HEAD, *head, *kernels_alone, "", "#if AG_UNIT != 1", *second]
+    if first_parts:
+        prototypes = [_prototype(function) for k, function in enumerate(made) if k not in alone]
+        before += ["#else", *prototypes, "#endif", "", _IN_BOTH]
+    return Layout([*before, declarations], ["#endif", ""], first_parts)
+
+
+def either_unit(definitions: Sequence[str | Definition], prototypes: Sequence[str]) -> list[str | Definition]:
+    """Return functions of the first unit, of which the other one has the prototypes."""
+    return ["#if AG_UNIT != 2", *definitions, "#else", *prototypes, "#endif"]
 
 
 def may_be_in_units(graph: FunctionGraph) -> bool:

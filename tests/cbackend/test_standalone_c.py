@@ -124,23 +124,53 @@ def test_a_strict_compiler_is_content(gcc, tmp_path):
         assert done.returncode == 0, done.stderr[:3000]
 
 
-def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
-    """Kernels and the entry are in one of the two each; what they share is hidden from others."""
-    (tmp_path / "long.c").write_text(c_of([x], [*FUNCTIONS["softmax"][1], x.sum(0), T.tanh(x).sum(1)]))
+def in_units_alone(gcc, folder, text):
+    """Compile either unit of a long file alone and link them; return the symbols of both and of the library."""
+    (folder / "long.c").write_text(text)
     for unit in (1, 2):
         command = [gcc, *STRICT, "-fPIC", "-c", f"-DAG_UNIT={unit}", "-o", f"unit{unit}.o", "long.c"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
     link = [gcc, "-shared", "-nostdlib", "-o", "long.so", "unit1.o", "unit2.o", "-lm", "-lgcc"]
-    subprocess.run(link, cwd=tmp_path, check=True)
-    listing = [
-        subprocess.run(["nm", "--defined-only", *what], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    subprocess.run(link, cwd=folder, check=True)
+    return [
+        subprocess.run(["nm", "--defined-only", *what], cwd=folder, capture_output=True, text=True, check=True).stdout
         for what in (["unit1.o"], ["unit2.o"], ["-D", "long.so"])
     ]
-    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16}(?:_short)?)$", text, re.M)) for text in listing[:2]]
+
+
+def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
+    """Kernels and the entry are in one of the two each; what they share is hidden from others."""
+    text = c_of([x], [*FUNCTIONS["softmax"][1], x.sum(0), T.tanh(x).sum(1)])
+    first, second, library = in_units_alone(gcc, tmp_path, text)
+    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16}(?:_short)?)$", found, re.M)) for found in (first, second)]
     assert kernels[0] and kernels[1] and not kernels[0] & kernels[1]
-    assert re.findall(r" [tT] (ag_entry)$", listing[0], re.M) == [] and " T ag_entry\n" in listing[1]
-    assert [line.split()[-1] for line in listing[2].splitlines()] == ["ag_entry"]
+    assert re.findall(r" [tT] (ag_entry)$", first, re.M) == [] and " T ag_entry\n" in second
+    assert [line.split()[-1] for line in library.splitlines()] == ["ag_entry"]
+
+
+def long_chain():
+    """A product and a sum of rows in turn: a driver of some 800 steps."""
+    value = x
+    for n in range(120):
+        value = T.tanh(T.dot(value, x) / 8.0 + n / 100) + value.sum(0) / 7.0
+    return value
+
+
+def test_the_parts_of_a_long_driver_are_in_both_units(gcc, tmp_path):
+    first, second, library = in_units_alone(gcc, tmp_path, c_of([x], [long_chain()]))
+    parts = [set(re.findall(r" [tT] (part_\d+)$", found, re.M)) for found in (first, second)]
+    assert parts[0] and parts[1] and not parts[0] & parts[1]
+    assert [line.split()[-1] for line in library.splitlines()] == ["ag_entry"]
+
+
+@pytest.mark.usefixtures("in_halves")
+def test_a_long_driver_in_two_units_computes_the_same():
+    given = np.random.default_rng(3).standard_normal((7, 7)) / 8
+    expected = given
+    for n in range(120):
+        expected = np.tanh(expected @ given / 8.0 + n / 100) + expected.sum(0) / 7.0
+    np.testing.assert_allclose(ag.function([x], long_chain())(given), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -149,7 +179,7 @@ def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path
     kernel = lower(T.nn.softmax(x).owner)
     driver, page = f"void *caller = {kernel.name};", Page({})
     with using(replace(host(), costs=Costs(compiler=0))):
-        before, behind = in_units([kernel], "", driver)
+        before, behind, _ = in_units([kernel], "", driver)
     for piece in (*before, driver, *behind):
         page.add(piece)
     text = page.file().text
