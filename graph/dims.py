@@ -74,14 +74,10 @@ def _of_leaves(argument: object) -> bool:
 _interned: WeakValueDictionary[tuple[object, ...], Symbol] = WeakValueDictionary()
 
 
-def _key(kind: str, args: Iterable[object]) -> tuple[object, ...]:
+def _symbol(kind: str, *args: object) -> Symbol:
     # A key must not hold what the symbol is about: a variable holds its own lengths, so nothing would ever be freed.
     # The symbol holds it, which makes the address unique for as long as the entry lives.
-    return (kind, *[a if isinstance(a, int) else (id(a),) for a in args])
-
-
-def _symbol(kind: str, *args: object) -> Symbol:
-    key = _key(kind, args)
+    key = (kind, *[a if isinstance(a, int) else (id(a),) for a in args])
     found = _interned.get(key)
     if found is None:
         found = _interned.setdefault(key, Symbol(kind, args))
@@ -133,11 +129,6 @@ def broadcast(dims: Iterable[Dim]) -> Dim:
 
 
 _serial = operator.attrgetter("serial")
-
-
-def without_last(joint: Symbol) -> Symbol | None:
-    """The joint length of all operands but the last, if anything has it: that of the layer before in a deep network."""
-    return _interned.get(_key(joint.kind, joint.args[:-1])) if len(joint.args) > 2 else None
 
 
 def add(a: Dim, b: Dim) -> Dim:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, ClassVar
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
@@ -401,11 +401,7 @@ def dim_to_tensor(dim: Dim) -> TensorVariable:
 
 
 def _operands(dim: Dim) -> tuple[Dim, ...]:
-    """The lengths that a length is computed from: those of a joint length are a known joint length and one more."""
-    if isinstance(dim, int) or dim.kind in ("extent", "value"):
-        return ()
-    joint = dims.without_last(dim) if dim.kind == "broadcast" else None
-    return dim.args if joint is None else (joint, dim.args[-1])  # type: ignore[return-value]
+    return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
 
 
 def _atom(dim: Dim) -> TensorVariable:
@@ -417,9 +413,24 @@ def _atom(dim: Dim) -> TensorVariable:
     return T.cast(dim.args[0], "int64")  # type: ignore[arg-type]
 
 
+_joints: WeakValueDictionary[tuple[int, int], TensorVariable] = WeakValueDictionary()
+
+
+def _joint(a: TensorVariable, b: TensorVariable) -> TensorVariable:
+    """Return the joint length of two, the same node as before while that is used.
+
+    The lengths of the layers of a residual network are joint lengths of more and more operands, in one order.  The node
+    holds both operands, so their addresses stay unique.
+    """
+    found = _joints.get((id(a), id(b)))
+    if found is None:
+        found = _joints[id(a), id(b)] = T.switch(T.eq(a, 1), b, a)
+    return found
+
+
 def _combine(kind: str, a: TensorVariable, b: TensorVariable) -> TensorVariable:
     if kind == "broadcast":
-        return T.switch(T.eq(a, 1), b, a)
+        return _joint(a, b)
     made: TensorVariable = getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)
     return made
 

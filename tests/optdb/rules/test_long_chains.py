@@ -215,6 +215,19 @@ def test_rewrites_grow_with_the_links(name):
     assert many < 5 * few + 200
 
 
+def test_joint_lengths_of_residual_layers_grow_with_the_layers():
+    def nodes(layers: int) -> int:
+        x = T.matrix("x")
+        weights, biases = [T.matrix() for _ in range(layers)], [T.vector() for _ in range(layers)]
+        joint, value = [], x
+        for w, b in zip(weights, biases, strict=True):
+            value = value + T.tanh(T.dot(value, w) + b)
+            joint.append(T.dim_to_tensor(dims_of(value)[1]))  # as long as all biases so far
+        return len(toposort(joint))
+
+    assert nodes(80) - nodes(40) <= 2 * (nodes(40) - nodes(20))
+
+
 def test_a_slice_of_slices_has_no_step_beyond_64_bits():
     x, y = chain(lambda v, k: v[::2], 70)
     z = x[:: 1 << 20][1 << 50 :: 1 << 20]
