@@ -43,7 +43,7 @@ def writes_of_all(node: Node, users: Users) -> Value | None:
     while len(parts) < MOST_PARTS and len(users(whole)) == 1:
         write = producer(whole, IncSubtensor)
         cut = None if write is None else _cut(write)
-        if cut is None or not _may_be_parts(cut, [other for other, _ in parts]):
+        if write is None or cut is None or not _may_be_parts(cut, [other for other, _ in parts]):
             return None
         parts.append((cut, write))
         whole = write.inputs[0]
