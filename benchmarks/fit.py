@@ -252,8 +252,8 @@ def compilation(folder: Path) -> dict[str, float]:
     for kernel in kernels():
         head = preamble(helpers(kernel))
         made = [features(function) for function in functions(kernel)]
-        before, behind, _ = in_units([kernel], "", "")
-        pieces = [*before, f"void *caller = {kernel.name};", *behind]
+        layout = in_units([kernel], "", "")
+        pieces = [*layout.before, f"void *caller = {kernel.name};", *layout.behind]
         body = "\n".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
         times.append(seconds(f"{head}{body}\n") - seconds(head))
         drivers, rest = [f for f in made if f.drives_tiles], [f for f in made if not f.drives_tiles]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...graph.types import numpy_dtype
 from ...record import lazy, record
@@ -65,15 +65,15 @@ def c_file(program: prog.Program, profile: bool = False) -> CFile:
     divided = main.parts if len(main.parts) > 1 and not bodies else []
     rest = main.arena + main.frame + main.entry if divided else list(main.lines())
     around = f"{folds}\n{called}\n{_text(nests + rest)}"
-    before, behind, first_parts = in_units(program.kernels, declared, around, list(map(_text, divided)))
+    layout = in_units(program.kernels, declared, around, list(map(_text, divided)))
     page = Page(_launching_sites(program))
     page.add(head.text())
-    for piece in before:
+    for piece in layout.before:
         page.add(piece)
     page.add(f"{folds}\n{called}")
     page.add_lines(nests)
-    page.add_lines(main.in_units(first_parts) if first_parts else main.lines())
-    for piece in behind:
+    page.add_lines(main.in_units(layout.first_parts) if layout.first_parts else main.lines())
+    for piece in layout.behind:
         page.add(piece)
     return page.file()
 
@@ -123,7 +123,8 @@ def _drivers(program: prog.Program, profile: bool, head: Head, body: str = "", b
     yield _Driver(program, profile, head, body, base)
 
 
-class _Pieces(NamedTuple):
+@record
+class _Pieces:
     """The lines of a driver: the plan of its memory, the frame, the parts, and the entry."""
 
     arena: list[Line]

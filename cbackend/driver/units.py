@@ -10,7 +10,6 @@ does not optimize, most for loops that it vectorizes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from ...graph import FunctionGraph, Op
 from ...ops.lowered.fused import Fused
@@ -128,7 +127,8 @@ class Features:
     """Whether a loop has several steps side by side."""
 
 
-class Layout(NamedTuple):
+@record
+class Layout:
     """The C before and behind a driver, and which of its parts stand in the first unit."""
 
     before: list[str | Definition]

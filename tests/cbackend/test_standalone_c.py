@@ -179,8 +179,8 @@ def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path
     kernel = lower(T.nn.softmax(x).owner)
     driver, page = f"void *caller = {kernel.name};", Page({})
     with using(replace(host(), costs=Costs(compiler=0))):
-        before, behind, _ = in_units([kernel], "", driver)
-    for piece in (*before, driver, *behind):
+        layout = in_units([kernel], "", driver)
+    for piece in (*layout.before, driver, *layout.behind):
         page.add(piece)
     text = page.file().text
     (tmp_path / "long.c").write_text(preamble(helpers(kernel)) + text)
