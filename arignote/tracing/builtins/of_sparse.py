@@ -14,9 +14,10 @@ from ... import ops as T
 from ...calculus.callbacks import pure_callback
 from ...calculus.custom import custom_vjp
 from ...graph import Constant
+from ...ops.core.checks import is_sparse
 from ...ops.core.tensor import as_tensor
 from ...ops.core.tracing import current
-from ...ops.sparse.scipys import constant, is_matrix, of_arrays
+from ...ops.sparse.scipys import constant, of_arrays
 from ...ops.sparse.sparse_matrix import SparseMatrix
 
 
@@ -43,7 +44,7 @@ def _constant(value: Any) -> Any:
 
 def held(found: Any) -> Any:
     """Return a matrix of SciPy's as one of the trace; anything else as it is."""
-    return constant(found) if is_matrix(found) and getattr(found, "ndim", 2) == 2 else found
+    return constant(found) if is_sparse(type(found)) and getattr(found, "ndim", 2) == 2 else found
 
 
 # --- spsolve
