@@ -1,6 +1,7 @@
 """Derivatives are those of stable expressions: `log(sigmoid(x))` is differentiated as `-softplus(-x)`.
 
 As it is written, its derivative divides by a sigmoid that underflows to 0, and no rule can repair that afterwards.
+Nor can one join the products of a loop's derivative: those of the loop itself leave it first.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from ..ops.core.tracing import outside
 from ..optdb.query import Query
 from ..optdb.sweep import MERGE
 
-QUERY = Query.parse("merge1 useless stabilize scan_inner_graph scan_unread -local_view_op")
-"""Rules of stable forms, those of users as well, here and in the bodies of loops and branches.
+QUERY = Query.parse("merge1 useless stabilize scanOp_pushout_seqs_ops scan_inner_graph scan_unread -local_view_op")
+"""Rules of stable forms, those of users as well, here and in the bodies of loops and branches; products leave loops.
 
 `local_view_op` would take away what holds values constant to derivatives.
 """

@@ -319,6 +319,8 @@ def scan_db() -> SequenceDB:
     db = SequenceDB()
     tags = ("fast_run", "fast_compile", "scan", *relaxes("errors").tags)
     fewer_errors = ("fast_run", "scan", *relaxes("errors").tags)
+    products = "fast_run", "scan", "scan_pushout"
+    db.register("scanOp_pushout_seqs_ops", PushOutProducts(), *products, position=-2)  # as before derivatives
     db.register("scan_merge_same_states", MergeLoops(), "fast_run", "scan", position=-1)
     db.register("scan_elements_past_writes", ElementsPastWrites(), *fewer_errors, position=-0.5)
     db.register("scan_steady_arrays", SteadyArrays(), *fewer_errors, position=-0.4)
@@ -326,8 +328,6 @@ def scan_db() -> SequenceDB:
     db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"
     db.register("scanOp_pushout_nonseqs_ops", *out, position=2)
-    products = "fast_run", "scan", "scan_pushout"
-    db.register("scanOp_pushout_seqs_ops", PushOutProducts(), *products, position=3)
     db.register("scan_pushout_dot1", PushOutSums(), *products, "scanOp_pushout_output", position=4)
     return db
 

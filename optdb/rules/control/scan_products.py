@@ -40,6 +40,7 @@ from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 from .inner_graphs import admitted
 from .scan import over_loops, with_loops, without_constants
+from .scan_product_parts import Moved, PartsOfProducts
 
 _TRANSPOSED = (1, 0)
 
@@ -75,26 +76,43 @@ def _products_first(node: Apply) -> Apply | None:
     slices, steady = body.inputs[: op.sequences], set(body.inputs[first:])
     if op.until or isinstance(op, While) or not slices:
         return None
-    varying, found = set(slices), []
-    for inner in body.order:
-        if not all(i in varying or i in steady or isinstance(i, Constant) for i in inner.inputs) or inner.op.fallible:
-            continue
-        (varying if any(i in varying for i in inner.inputs) else steady).update(inner.outputs)
-        if isinstance(inner.op, Dot) and _is_worth_it(inner, varying):
-            found.append(inner.out)
-    if not found:
-        return None
     with inheriting(node.origin):
-        stacked = _over_all_steps(node, found)
-    if stacked is None:
-        return None
-    given = [TensorVariable(v.type) for v in found]
-    outputs = rebuild(body.outputs, dict(zip(found, given, strict=True)))
-    inputs = [*slices, *given, *body.inputs[op.sequences :]]
+        found = _to_move(node, set(slices), steady)
+        stacked = _over_all_steps(node, [m.whole for m in found]) if found else None
+        if stacked is None:
+            return None
+        given = [TensorVariable(m.whole.type) for m in found]
+        origins = [None if m.origin is None else TensorVariable(m.origin.type) for m in found]
+        parts = [m.part(row, origin) for m, row, origin in zip(found, given, origins, strict=True)]
+        outputs = rebuild(body.outputs, {m.value: part for m, part in zip(found, parts, strict=True)})
+    inputs = [*slices, *given, *body.inputs[op.sequences :], *(o for o in origins if o is not None)]
     operands = [*node.inputs[: 1 + op.sequences], *stacked, *node.inputs[1 + op.sequences :]]
+    operands += [m.origin for m in found if m.origin is not None]
     more = replace(op, graph=FunctionGraph(inputs, outputs), sequences=op.sequences + len(given))
     made = Apply(more, operands, node.origin)
     return without_constants(made) or made
+
+
+def _to_move(node: Apply, varying: set[Variable], steady: set[Variable]) -> list[Moved]:
+    """Return the products that no state enters, by loop-invariant matrices or parts of them.
+
+    `varying` and `steady` are inputs of the body; values that are computed of them are added.  All steps run, so an
+    index out of range raises before the loop as well.
+    """
+    parts, found = PartsOfProducts(node, steady), []
+    for inner in node.op.graph.order:  # type: ignore[attr-defined]
+        changes = any(i in varying for i in inner.inputs)
+        known = all(i in varying or i in steady or isinstance(i, Constant) for i in inner.inputs)
+        if not known or (inner.op.fallible and not (changes and isinstance(inner.op, Subtensor))):
+            continue
+        (varying if changes else steady).update(inner.outputs)
+        if not isinstance(inner.op, Dot):
+            continue
+        if _is_worth_it(inner, varying):
+            found.append(Moved(inner.out, inner.out))
+        elif all(i in varying for i in inner.inputs) and (part := parts.moved(inner)) is not None:
+            found.append(part)
+    return found
 
 
 def _is_worth_it(product: Apply, varying: set[Variable]) -> bool:

@@ -205,3 +205,128 @@ def test_the_gradient_keeps_products_of_long_rows():
         graph = ag.FunctionGraph([h, w], ag.grad(loss, [h, w]))
         *_, backward = bodies(ag.rewrite(graph, "fast_run -scan_pushout"))
         assert sum("dot" in str(node.op) for node in backward.order) == inside
+
+
+# --- products by parts of a matrix
+
+
+def rows_before(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(m):
+        found[i, i + 1 :] = 2 * (data[:, i] @ data[:, i + 1 :])
+    return found
+
+
+def rows_behind(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(m):
+        found[i, 1:i] = data[:, i] @ data[:, 1:i]
+    return found
+
+
+def both_triangles(data, m):
+    found = np.zeros((m, m))
+    for i in range(m):
+        found[i:m, i] = found[i, i:m] = data[:, i] @ data[:, i:m] / 3.0
+    return found
+
+
+def from_the_left(data, m):
+    found = np.zeros((data.shape[1], m))
+    for i in range(m):
+        found[i:, i] = data[:, i:].T @ data[:, i]
+    return found
+
+
+def backwards(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(m - 1, -1, -1):
+        found[i, : i + 2] = data[:, i] @ data[:, : i + 2]
+    return found
+
+
+def from_the_second(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(1, m):
+        found[i, i - 1 :] = data[:, i] @ data[:, i - 1 :]
+    return found
+
+
+def by_matrices(data, m):
+    found = np.zeros((m, 2, data.shape[1]))
+    for i in range(m):
+        found[i, :, i:] = data[:2, :2] * i @ data[:2, i:]
+    return found
+
+
+GROWING = [rows_before, rows_behind, both_triangles, from_the_left, backwards, from_the_second, by_matrices]
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("program", GROWING)
+def test_products_by_growing_parts_leave_the_loop(program):
+    f = ag.jit(program)
+    for rows, columns, m in ((4, 6, 6), (4, 6, 3), (3, 1, 1), (2, 2, 0), (0, 3, 3), (5, 5, 4)):
+        data = RANDOM.standard_normal((max(rows, 2) if program is by_matrices else rows, max(columns, 2)))
+        np.testing.assert_allclose(f(data, m), program(data, m), rtol=1e-12, atol=1e-12)
+    assert not sum(map(products, bodies(f.compiled(data, m).graph)))
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("program", GROWING)
+def test_so_do_those_of_derivatives(program):
+    data, weights = RANDOM.standard_normal((4, 6)), RANDOM.standard_normal(400)
+
+    def cost(data, m):
+        made = program(data, m).ravel()
+        return np.sum(made * weights[: made.shape[0]])
+
+    f = ag.value_and_grad(cost)
+    value, found = f(data, 5)
+    np.testing.assert_allclose(value, cost(data, 5), rtol=1e-12)
+    step = 1e-6
+    for place in ((0, 0), (3, 2), (1, 5)):
+        ahead, behind = data.copy(), data.copy()
+        ahead[place] += step
+        behind[place] -= step
+        np.testing.assert_allclose(found[place], (cost(ahead, 5) - cost(behind, 5)) / (2 * step), rtol=1e-6, atol=1e-8)
+    assert not sum(map(products, bodies(f.compiled(data, 5).graph)))
+
+
+def a_band(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(m):
+        found[i, i : i + 2] = data[:, i] @ data[:, i : i + 2]
+    return found
+
+
+def from_the_end(data, m):
+    found = np.zeros((m, data.shape[1]))
+    for i in range(m):
+        found[i, i - 3 :] = data[:, i] @ data[:, i - 3 :]
+    return found
+
+
+def summed(data, m):
+    found = np.zeros(data.shape[1])
+    for i in range(m):
+        found[i:] += data[:, i] @ data[:, i:]
+    return found
+
+
+def of_a_state(data, m):
+    for i in range(m):
+        data[0, i:] = data[:, i] @ data[:, i:]
+    return data
+
+
+@pytest.mark.parametrize("program", [a_band, from_the_end, summed, of_a_state])
+def test_short_and_unstored_parts_stay_in_the_loop(program):
+    f, data = ag.jit(program), RANDOM.standard_normal((4, 6))
+    np.testing.assert_allclose(f(data.copy(), 5), program(data.copy(), 5), rtol=1e-12, atol=1e-12)
+    assert sum(map(products, bodies(f.compiled(data, 5).graph)))
+
+
+def test_a_row_out_of_range_is_still_reported():
+    with pytest.raises(IndexError):
+        ag.jit(rows_before)(np.ones((3, 2)), 3)
