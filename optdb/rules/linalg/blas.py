@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import reduce
 
 from ....graph import Apply, Constant, Variable, dims_of
+from ....ops.core.tensor import constant
 from ....ops.elementwise.records import add, cast, mul
 from ....ops.linalg.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ....ops.reductions.reduce import Reduce
@@ -51,8 +52,14 @@ def _is_transposed(x: Variable) -> bool:
 
 
 def matmul_to_dot(node: Apply) -> Variable | None:
-    """Rewrite a stack times one matrix: each row of the result is a row of the stack times the matrix."""
+    """Rewrite a stack times one matrix: each row of the result is a row of the stack times the matrix.
+
+    A matrix times a stack of columns is the stack of rows times its transpose.
+    """
     x, w = node.inputs
+    if x.ndim == 2 and w.ndim > 2 and w.type.shape[-1] == 1:
+        product = call(Dot(), rows_of(_with_rows_in_order(w)), call(_TRANSPOSE, x))  # type: ignore[arg-type]
+        return call(Reshape(), product, *lengths_of(w)[:-2], lengths_of(x)[0], constant(1, "int64"))
     if w.ndim != 2 or x.ndim < 3 or _is_transposed(x):
         return None
     product = call(Dot(), rows_of(x), w)
@@ -66,13 +73,23 @@ def sum_of_matmul(node: Apply) -> Variable | None:
         return None
     x, y = made.inputs
     batch = made.out.ndim - 2
-    transposed = producer(x, DimShuffle)
-    if transposed is None or transposed.op.order != (*range(batch), batch + 1, batch):
-        return None
-    (x,) = transposed.inputs
-    if node.op.axis != tuple(range(batch)) or dims_of(x)[:-1] != dims_of(y)[:-1]:  # type: ignore[attr-defined]
+    x = _with_rows_in_order(x)
+    if x is None or node.op.axis != tuple(range(batch)) or dims_of(x)[:-1] != dims_of(y)[:-1]:  # type: ignore[attr-defined]
         return None
     return call(Dot(), call(_TRANSPOSE, rows_of(x)), rows_of(y))
+
+
+def _with_rows_in_order(x: Variable) -> Variable | None:
+    """Return a stack of transposed matrices, if its elements lie in that order; None otherwise."""
+    swapped = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    made = producer(x, DimShuffle)
+    if made is not None:
+        order = tuple(made.op.order[axis] for axis in swapped)
+        kept = tuple(axis for axis in order if axis != "x")
+        (source,) = made.inputs
+        if kept == tuple(range(source.ndim)):
+            return source if order == kept else call(DimShuffle(order), source)
+    return call(DimShuffle(swapped), x) if x.type.shape[-1] == 1 else None
 
 
 def dot_to_dot22(node: Apply) -> Variable | None:

@@ -104,6 +104,19 @@ ROWS = [
         T.sum(MatMul()(over(X), T.exp(X)), axis=0),
         Dot()(transpose(rows(X)), rows(T.exp(X))),
     ),
+    (
+        "local_sum_of_batched_matmul",
+        T.sum(MatMul()(A.dimshuffle(0, 1, "x"), T.exp(A).dimshuffle(0, "x", 1)), axis=0),
+        Dot()(transpose(rows(A.dimshuffle(0, "x", 1))), rows(T.exp(A).dimshuffle(0, "x", 1))),
+    ),
+    (
+        "local_batched_matmul_to_core_matmul",
+        T.matmul(B, A.dimshuffle(0, 1, "x")),
+        Reshape()(
+            Dot()(rows(A.dimshuffle(0, "x", 1)), transpose(B)),
+            *lengths_of(A.dimshuffle(0, 1, "x"))[:1], lengths_of(B)[0], T.constant(1, "int64"),
+        ),
+    ),
     ("local_dot_to_dot22", Dot()(A, B), Dot22()(A, B)),
     ("local_dot22_to_dot22scalar", s * Dot22()(A, B), Dot22Scalar()(A, B, s)),
     ("local_dot22_to_outer", Dot22()(column, row), column * row),
