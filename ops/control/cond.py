@@ -69,27 +69,36 @@ class Cond(TensorOp):
         return [tuple(a if a == b else None for a, b in row) for row in pairs]
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return self.vjp_onto(node, cotangents, [None] * len(node.inputs))
+
+    def vjp_onto(
+        self, node: Apply, cotangents: Sequence[Variable | None], totals: Sequence[Variable | None]
+    ) -> Sequence[Variable | None]:
+        """Return a choice between the totals after each branch; a branch that reads part of an operand adds to it."""
         condition, *operands = node.inputs
         given = [k for k, g in enumerate(cotangents) if g is not None]
         leaves = [TensorVariable(i.type, name=i.name) for i in self.then.inputs]
         sent = [TensorVariable(cotangents[k].type) for k in given]  # type: ignore[union-attr]
         wrt = [v for v in leaves if v.type.kind in "fc"]
+        before = {v: total for v, total in zip(leaves, totals[1:], strict=True) if v in wrt and total is not None}
+        sums: dict[Variable, Variable] = {v: TensorVariable(total.type) for v, total in before.items()}
         pulled = []
         for graph in self.branches:
             outputs = rebuild(graph.outputs, dict(zip(graph.inputs, leaves, strict=True)))
-            pulled.append(pull_back([outputs[k] for k in given], sent, wrt))
-        found = [v for v, a, b in zip(wrt, *pulled, strict=True) if a is not None or b is not None]
+            pulled.append(pull_back([outputs[k] for k in given], sent, wrt, onto=sums or None))
+        found = [v for v, a, b in zip(wrt, *pulled, strict=True) if a is not sums.get(v) or b is not sums.get(v)]
         if not found:
             return [None] * len(node.inputs)
         full = [
             [
-                T.zeros_like(v) if g is None else with_lengths_of(g, v)
+                T.zeros_like(v) if g is None else g if v in sums else with_lengths_of(g, v)
                 for v, g in zip(wrt, branch, strict=True) if v in found
             ]
             for branch in pulled
         ]
         received = [g for g in cotangents if g is not None]
-        results = chosen(condition, [*leaves, *sent], [*operands, *received], *full)
+        inside = [*leaves, *sent, *sums.values()]
+        results = chosen(condition, inside, [*operands, *received, *before.values()], *full)
         place = dict(zip(found, results, strict=True))
         return [None, *(place.get(v) for v in leaves)]
 

@@ -230,6 +230,7 @@ def default_db() -> SequenceDB:
     db.register("conditional_writes", filled(TopoDB(), (CONDITIONAL,)), *run, "scan", position=48.42)
     db.register("narrow_indices", NarrowIndices(), *run, position=48.45)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
+    db.register("scan_merge_same_states1", MergeLoops(), *run, "scan", position=48.52)  # now in stable forms, both
     db.register("scan_weights_in_panels", PackWeights(), *run, "scan", "layout", position=48.55)
     db.register("scan_unread", RemoveUnread(), *both, "scan", *fewer_errors, position=48.6)
     db.register("scan_read_restored", ReadRestored(), *run, "scan", position=48.7)

@@ -92,10 +92,14 @@ def _joined(first: Apply, second: Apply) -> tuple[Apply, list[int]] | None:
     both = FunctionGraph(inputs, [*a.graph.outputs, *rebuild(b.graph.outputs, dict(images))])
     both, _ = MergeOptimizer().optimize(both, GraphEditor())
     mine, theirs = both.outputs[: len(a.graph.outputs)], both.outputs[len(a.graph.outputs) :]
-    if mine[:count] != theirs[:count]:
-        return None
+    states = mine[:count]
+    if states != theirs[:count]:  # nodes that write in place are never merged: only one body can stay
+        alike = FunctionGraph(inputs, states) == FunctionGraph(inputs, theirs[:count])
+        if not alike or min(len(mine), len(theirs)) > count:
+            return None
+        states = max(mine, theirs, key=len)[:count]
     values = [*mine[count:], *(v for v in dict.fromkeys(theirs[count:]) if v not in mine[count:])]
-    graph = FunctionGraph(inputs, [*mine[:count], *values])
+    graph = FunctionGraph(inputs, [*states, *values])
     n, _, firsts, _ = a.parts(first)
     whole = Apply(replace(a, graph=graph, sequences=len(sequences)), (n, *sequences, *firsts, *others), first.origin)
     return whole, [*range(count), *(count + values.index(v) for v in theirs[count:])]

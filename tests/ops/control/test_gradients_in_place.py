@@ -311,3 +311,44 @@ def test_states_are_kept_as_values_of_a_step():
             x = np.tanh(x)
             slope *= 1 - x * x
         np.testing.assert_allclose(g.eval({a: np.linspace(-1.0, 1.0, 5), n: np.array(steps)}), slope)
+
+
+def looked_up(table, keys, x):
+    total = 0.0
+    for i in range(keys.shape[0]):
+        if x[i] > 0.2:
+            if x[i] < 0.8:
+                total += np.sum(table[keys[i]] * x[i])
+            else:
+                total += table[keys[i], 0] ** 2 * x[i - 1]
+    return total
+
+
+def test_a_branch_adds_to_the_totals_of_what_it_reads():
+    rng = np.random.default_rng(5)
+    table, keys, x = given = rng.normal(size=(30, 20)), rng.integers(0, 30, 60), rng.random(60)
+    ways = rng.normal(size=(30, 20)), rng.normal(size=60)
+    both = ag.value_and_grad(looked_up, (0, 2))
+    value, slopes = both(*given)
+    np.testing.assert_allclose(value, looked_up(*given), rtol=1e-12)
+    found = sum(np.sum(s * w) for s, w in zip(slopes, ways))
+    np.testing.assert_allclose(found, difference(lambda t, x: looked_up(t, keys, x), [table, x], ways), rtol=1e-5)
+    loops = [op for node in nodes_within(both.compiled(*given).graph) if isinstance(op := unmarked(node.op), Scan)]
+    inner = [node for op in loops for node in nodes_within(op.graph)]
+    assert not [node for node in inner if node.op.name in ("alloc", "fill", "assembled") and node.out.ndim]
+
+
+def soft_minima(x):
+    found = np.zeros(x.shape[0] + 1)
+    for i in range(x.shape[0]):
+        found[i + 1] = x[i] - np.log(np.exp(-found[i]) + np.exp(-x[i]))
+    return found[-1]
+
+
+def test_a_value_and_its_gradient_in_stable_forms_share_a_loop():
+    x, ways = np.random.default_rng(6).normal(size=(2, 9))
+    both = ag.value_and_grad(soft_minima)
+    value, slopes = both(x)
+    np.testing.assert_allclose(value, soft_minima(x), rtol=1e-12)
+    np.testing.assert_allclose(np.sum(slopes * ways), difference(soft_minima, [x], [ways]), rtol=1e-5)
+    assert sum(isinstance(unmarked(node.op), Scan) for node in both.compiled(x).graph.order) == 2
