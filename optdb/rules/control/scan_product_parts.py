@@ -109,7 +109,8 @@ class PartsOfProducts:
         """Return the step's number that moves `bound`, never negative, by one, and whether up; None if none does."""
         terms, _ = linear(tensor_to_dim(bound))
         for step in self._extremes:
-            rest = [atom.args[0] for term in terms if term is not tensor_to_dim(step) for atom in atoms(term)]
+            around = [term for term in terms if term is not tensor_to_dim(step)]
+            rest: list[Any] = [atom.args[0] for term in around for atom in atoms(term)]
             others = [v for v in leaves([bound]) if v is not step]
             slope = terms.get(tensor_to_dim(step), 0)
             if abs(slope) == 1 and all(map(self._is_steady, [*rest, *others])) and self._is_natural(bound, step, slope):
@@ -138,9 +139,8 @@ def _extremes(rows: Variable) -> tuple[Variable, Variable] | None:
 
 def _unclamped(v: Variable) -> Variable:
     """Return the integer of which `v` is the maximum with 0; `v` itself for others."""
-    node = v.owner
-    clamps = node is not None and node.op is maximum and isinstance(node.inputs[-1], Constant)
-    return node.inputs[0] if node is not None and clamps and bool((node.inputs[-1].data == 0).all()) else v
+    least = v.owner.inputs[-1] if v.owner is not None and v.owner.op is maximum else None
+    return v.owner.inputs[0] if v.owner is not None and isinstance(least, Constant) and not least.data.any() else v
 
 
 def _is_natural(v: Variable) -> bool:
