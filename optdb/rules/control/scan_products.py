@@ -100,15 +100,18 @@ def _to_move(node: Apply, varying: set[Variable], steady: set[Variable]) -> list
     index out of range raises before the loop as well.
     """
     parts, found = PartsOfProducts(node, steady), []
+    safe = set(varying)  # whole rows of sequences: reading rows by number all at once copies them
     for inner in node.op.graph.order:  # type: ignore[attr-defined]
         changes = any(i in varying for i in inner.inputs)
         known = all(i in varying or i in steady or isinstance(i, Constant) for i in inner.inputs)
         if not known or (inner.op.fallible and not (changes and isinstance(inner.op, Subtensor))):
             continue
         (varying if changes else steady).update(inner.outputs)
+        if changes and not inner.op.fallible and all(i in safe or i not in varying for i in inner.inputs):
+            safe.update(inner.outputs)
         if not isinstance(inner.op, Dot):
             continue
-        if _is_worth_it(inner, varying):
+        if not safe.isdisjoint(inner.inputs) and _is_worth_it(inner, safe):
             found.append(Moved(inner.out, inner.out))
         elif all(i in varying for i in inner.inputs) and (part := parts.moved(inner)) is not None:
             found.append(part)
