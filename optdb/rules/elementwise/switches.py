@@ -23,6 +23,7 @@ a, b, c, d, x, y = wilds("a b c d x y")
 truth, old, new = Wild("c", is_bool), Wild("x", is_bool), Wild("y", is_bool)
 zero: Number = Number(0, any_sign=True)
 whole_x, whole_y = wilds("x y", is_integer)
+zero_b: Wild = Wild("b", lambda v: number_of(v) == 0)
 real_x: Wild = Wild("x", is_float)
 number_x: Wild = Wild("x", lambda v: not is_bool(v))
 cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <= 1)
@@ -58,8 +59,8 @@ CHOICES: list[Rule] = [
     rule("local_switch_of_untruths", switch(truth, False, True), logical_not(truth)),
     rule("local_merge_switch_same_cond", cheap(once(switch(c, a, b)), once(switch(c, x, y))), joined,
          formula="f(switch(c, a, b), switch(c, x, y)) -> switch(c, f(a, x), f(b, y))  if constants meet"),
-    rule("local_guarded_sqrt", switch(eq(real_x, zero), zero, once(sqrt(switch(eq(real_x, zero), a, real_x)))),
-         sqrt(real_x), contract=relaxes("signed zero")),
+    rule("local_guarded_sqrt", switch(eq(real_x, zero), zero_b, once(sqrt(switch(eq(real_x, zero), a, real_x)))),
+         sqrt(real_x), when=lambda a, b, x: same_dtype(a, b, x), contract=relaxes("signed zero")),
     rule("local_integer_mul_switch_sink", mul(switch(c, zero, whole_x), whole_y), switch(c, 0, mul(x, y)),
          when=uniform_xy),
     rule("local_integer_mul_switch_sink_else", mul(switch(c, whole_x, zero), whole_y), switch(c, mul(x, y), 0),

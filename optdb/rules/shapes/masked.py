@@ -97,6 +97,6 @@ def _whole(leaf: Variable, mask: Variable, x: Variable) -> Variable | None:
 
 
 MASKED: list[Rule] = [
-    node_rule("local_masked_write", AdvancedIncSubtensor, masked_write, uses=True,
+    node_rule("local_masked_write", AdvancedIncSubtensor, masked_write, having=Nonzero, uses=True,
               formula="set_subtensor(x[nonzero(m)], f(y[nonzero(m)])) -> where(m, f(y), x)  for elementwise f"),
 ]  # fmt: skip

@@ -196,10 +196,12 @@ def _repeats(value: Variable) -> bool:
 
 
 STRIDED: list[Rule] = [
-    node_rule("local_read_at_even_places", AdvancedSubtensor, read_at_even_places,
+    node_rule("local_read_at_even_places", AdvancedSubtensor, read_at_even_places, having=add,
               formula="x[arange(n)[:, None] + arange(w)] -> strided(x, n, w, 1, 1)"),
+    node_rule("local_read_at_even_constant_places", AdvancedSubtensor, read_at_even_places, constants=True,
+              formula="x[[[0, 1], [1, 2]]] -> strided(x, 2, 2, 1, 1)"),
     node_rule("local_dot_with_windows", Dot, product_with_windows, having=(DimShuffle, Strided, Subtensor, Reshape),
-              contract=relaxes("rounding", "signed zero"),
+              needs=[Strided()], contract=relaxes("rounding", "signed zero"),
               formula="dot(windows, k) -> sum(windows * k, axis=1)"),
 ]  # fmt: skip
 STACKS: list[Rule] = [

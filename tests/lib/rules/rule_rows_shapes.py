@@ -446,9 +446,9 @@ _whole = T.tensor("whole", shape=(12,))
 
 STRIDED = [
     ("local_read_at_even_places", x[_places], Strided()(x, T.maximum(n, 0), T.maximum(k, 0), 1, 1)),
-    ("local_read_at_even_places", x[T.constant([[1, 2], [4, 5]])], Strided()(x[1:], 2, 2, 3, 1)),
+    ("local_read_at_even_constant_places", x[T.constant([[1, 2], [4, 5]])], Strided()(x[1:], 2, 2, 3, 1)),
     (
-        "local_read_at_even_places",
+        "local_read_at_even_constant_places",
         A[T.constant([[0, 1], [1, 2]])],
         DimShuffle((1, 2, 0))(Strided()(A.T, 2, 2, 1, 1)),
     ),
@@ -470,8 +470,8 @@ ROWS = [*STRIDED, *FILLS, *SHAPES, *INDEXING, *WRITING, *JOINS, *REDUCTIONS, *PR
 
 _twice = T.exp(A)
 UNCHANGED = [
-    ("local_read_at_even_places", x[T.constant([[0, 1], [1, 3]])]),  # not even
-    ("local_read_at_even_places", x[T.constant([[0, -1], [1, 0]])]),  # backwards
+    ("local_read_at_even_constant_places", x[T.constant([[0, 1], [1, 3]])]),  # not even
+    ("local_read_at_even_constant_places", x[T.constant([[0, -1], [1, 0]])]),  # backwards
     ("local_read_at_even_places", x[_places - 1]),  # the first place is negative
     ("local_dot_with_windows", T.Dot()(A.T, x)),  # each element is in memory once
     ("local_stack_of_moved_slices", T.stack([_whole[p : p + 3] for p in (0, 1, 2, 3, 5)])),  # not even
