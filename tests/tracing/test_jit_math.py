@@ -168,3 +168,6 @@ def test_a_root_of_squares_needs_no_check():
     found = ag.jit(lambda x, y: math.sqrt(x * x + y * y) + math.sqrt(abs(x)))
     graph = found.compiled(1.0, 2.0).unoptimized_graph
     assert [node for node in graph.order if node.op.name == "check"] == []
+    read = ag.jit(lambda x, i: math.sqrt(x[i] * x[i] + x[i - 1] * x[i - 1]))
+    graph = read.compiled(np.array([3.0, 4.0]), 1).unoptimized_graph
+    assert [node for node in graph.order if node.op.name == "check"] == []

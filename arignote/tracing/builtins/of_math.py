@@ -123,9 +123,19 @@ def _is_nonnegative(v: Any, depth: int = 8) -> bool:
 def _is_square(name: str, parts: Any) -> bool:
     """Whether a product or power is the square of a number."""
     if name == "mul":
-        return len(parts) == 2 and parts[0] is parts[1]
+        return len(parts) == 2 and _is_same(*parts)
     power = parts[1].owner.inputs[0] if parts[1].owner is not None and parts[1].owner.op.name == "cast" else parts[1]
     return isinstance(power, Constant) and not power.ndim and power.type.kind in "iuf" and power.data in (2, 4)
+
+
+def _is_same(a: Any, b: Any, depth: int = 3) -> bool:
+    """Whether two values are one, or made alike, such as an element that is read twice."""
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return a.ndim == b.ndim == 0 and a.dtype == b.dtype and bool(a.data == b.data)
+    if a is b or a.owner is None or b.owner is None or not depth:
+        return a is b
+    pairs = zip(a.owner.inputs, b.owner.inputs, strict=False)
+    return a.owner.op == b.owner.op and all(_is_same(i, j, depth - 1) for i, j in pairs)
 
 
 _KEEP_SIGN = frozenset(("add", "mul", "true_div", "cast", "identity", "sum", "prod", "maximum", "minimum", "subtensor"))
