@@ -51,7 +51,7 @@ typedef char ag_lanes __attribute__((vector_size(16)));
         typedef ELEMENT stored __attribute__((vector_size(WIDE), aligned(1), may_alias)); \
         for (i64 k = 0; k < 16; k += WIDE / (BYTES)) { \
             ag_lanes from = {0}; \
-            memcpy(&from, x + k, WIDE / (BYTES)); \
+            __builtin_memcpy(&from, x + k, WIDE / (BYTES)); \
             ((stored *)copy)[k * (BYTES) / WIDE] = (stored)WIDENED_##BYTES(from); \
         } \
     }

@@ -187,7 +187,7 @@ function update() {
   if (plain.length) notes.push(`${plain.join(", ")}: no tag, so rows with this text are shown`)
   if (asked.length) notes.push(asked.map((_, k) => `${asked.length > 1 ? "AB"[k] + ": " : ""}${taken[k]} taken, ${entries.length - taken[k]} left out`).join("; "))
   said.textContent = notes.join("; ")
-  foot.textContent = `${shown} of ${entries.length} rules and passes shown`
+  foot.textContent = `${shown.toLocaleString("en")} of ${entries.length.toLocaleString("en")} rules and passes shown`
 }
 
 /* --- completion */

@@ -51,8 +51,8 @@ def test_queries_get_the_answers_of_the_table(page):
 def test_counts_agree_and_plain_words_search(page):
     count = len(ag.optdb.table())
     foot = "document.querySelector('.foot').textContent"
-    assert f"{count} rules and passes" in page.evaluate("document.querySelector('h1').textContent")
-    assert page.evaluate(foot) == f"{count} of {count} rules and passes shown"
+    assert f"{count:,} rules and passes" in page.evaluate("document.querySelector('h1').textContent")
+    assert page.evaluate(foot) == f"{count:,} of {count:,} rules and passes shown"
     typed(page, "softplus")
     shown = page.evaluate(f"{SHOWN}.length")
     assert 0 < shown < 40 and page.evaluate(foot).startswith(f"{shown} of {count} ")

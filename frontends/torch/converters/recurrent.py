@@ -138,7 +138,7 @@ def gradients(
         return NotImplemented
     # Not by `known_grads`: a last state is a part of the outputs, whose cotangents add up.
     cost: Any = sum(T.sum(v * g) for v, g in zip([found.outputs, *found.ends], cotangents, strict=True))
-    by_operand = grad(cost, own, disconnected="zero")
+    by_operand = grad(cost, own, disconnected="zero", stable=False)
     # The forward pass gave the states and the gates of each step, so its loops do not run again.
     return tuple(rebuild(by_operand, dict(zip([*own, *found.traces], [*operands, *traces], strict=True))))
 

@@ -118,7 +118,7 @@ def words(text):
 
 GONE = {
     "advanced_inc_subtensor": words("local_inc_at_all_positions"),
-    "advanced_subtensor": words("local_read_at_even_places local_read_at_even_constant_places"),
+    "advanced_subtensor": words("local_read_at_even_constant_places"),
     "add": words("local_add_specialize local_bfloat16_sum"),
     "bitwise_and": words("local_and_zero"),
     "blocked_convolution": words("local_bfloat16_pairs"),

@@ -76,6 +76,7 @@ CASES = {
     "make_vector": (lambda x, y: T.stack([x, y, x * y]), [(F, ()), (F, ())]),
     "concatenate": (lambda x, y: T.concatenate([x, y], axis=1), [(F, (2, 3)), (F, (2, 1))]),
     "pad and roll": (lambda x: T.roll(T.pad(x, 1), 2, axis=1), [(F, (2, 3))]),
+    "windows": (lambda x: T.sliding_window_view(x, 3, axis=1), [(F, (2, 5))]),
     "flip": (lambda x: T.flip(x, 1), [(F, (2, 3))]),
     "split": (lambda x: T.split(x, 3, axis=1)[1], [(F, (2, 6))]),
     "slices": (lambda x: x[1:, ::-2], [(F, (4, 5))]),
