@@ -55,7 +55,7 @@ def test_counts_agree_and_plain_words_search(page):
     assert page.evaluate(foot) == f"{count:,} of {count:,} rules and passes shown"
     typed(page, "softplus")
     shown = page.evaluate(f"{SHOWN}.length")
-    assert 0 < shown < 40 and page.evaluate(foot).startswith(f"{shown} of {count} ")
+    assert 0 < shown < 40 and page.evaluate(foot).startswith(f"{shown} of {count:,} ")
     typed(page, "-no_such_tag")
     assert "no rule or tag is named no_such_tag" in page.evaluate("document.querySelector('.said').textContent")
     typed(page, "")
