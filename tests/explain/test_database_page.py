@@ -20,7 +20,7 @@ def page(tmp_path_factory):
     if chromium() is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
     x = T.vector("x")
-    ag.function([x], T.log(1 + x) * 1, name="one")(np.ones(3))
+    ag.function([x], T.log(1 + x) * 1, mode="FAST_RUN", engine="numpy", name="one")(np.ones(3))
     path = ag.optdb.save(tmp_path_factory.mktemp("database") / "optdb.html")
     with Browser() as browser:
         browser.open(path)
