@@ -6,6 +6,7 @@ Importing it checks the version that is installed.
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,6 +53,10 @@ def _first(*modules: str) -> Any:
     return importlib.import_module(modules[-1])
 
 
+def _xlogx() -> Any:
+    return importlib.import_module("pytensor.tensor.xlogx") if find_spec("pytensor.tensor.xlogx") else None
+
+
 def _linear_algebra() -> Any:
     if THIRD:
         return importlib.import_module("pytensor.tensor.linalg")
@@ -65,3 +70,5 @@ FunctionMaker: Any = _first("pytensor.compile.maker", "pytensor.compile.function
 conditional: Any = _first("pytensor.conditional.op", "pytensor.ifelse")
 linalg: Any = _linear_algebra()
 """All ops of linear algebra."""
+xlogx: Any = _xlogx()
+"""Module of version 2, which version 3 is about to drop; None without it."""

@@ -13,12 +13,11 @@ from typing import Any
 from pytensor.scalar import basic as ps
 from pytensor.scalar import math as pm
 from pytensor.scalar.loop import ScalarLoop
-from pytensor.tensor import xlogx
 
 from .... import ops as T
 from ....control.scan import while_loop
 from ..table import SCALARS, found_for, scalar
-from ..versions import classes
+from ..versions import classes, xlogx
 
 ARITHMETIC: dict[type, Callable[..., Any]] = {
     ps.Sub: T.sub, ps.TrueDiv: T.true_div, ps.IntDiv: T.floor_div, ps.Mod: T.mod, ps.Pow: T.pow,
