@@ -73,7 +73,7 @@ ZOO = [
     AssumeEqual(((0, 0),))(V, K), CheckAssumed((("q", 0),))(X, K, 3),
     T.Check("expected {{}} or 'so', got {0}", "IndexError")(X, A > 0, K),
     T.add(X, Y, 1.0), stages()(X), T.Assembled(FunctionGraph([P := T.matrix("p")], [T.concatenate([P * 2, P])]))(X),
-    T.Strided()(X, K, 3, 1, 2), T.sliding_window_view(V, K),
+    T.Strided()(X, K, 2, 1, 1), T.sliding_window_view(V, K),
     T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.ByPhase()(X, Y), T.linalg.cholesky(X),
     T.CholeskyGradient()(X, Y),
     T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
