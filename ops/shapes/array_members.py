@@ -185,7 +185,7 @@ class Flags:
     @property
     def writeable(self) -> bool:
         """Whether NumPy writes to the array."""
-        return self._x.type.shape != () and base_of(self._x) not in _trace().read_only
+        return base_of(self._x) not in _trace().read_only
 
     def __getattr__(self, name: str) -> bool:
         if name[:1] == "_" or not hasattr(np.zeros(1).flags, name):

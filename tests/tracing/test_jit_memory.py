@@ -93,3 +93,14 @@ def test_options_in_pickles_and_errors():
     ):
         with pytest.raises(TypeError, match=expected):
             ag.jit(twice, **options)
+
+
+def filled_where_writeable(x):
+    found = np.zeros(())
+    if found.flags.writeable:
+        found[...] = x[0]
+    return found
+
+
+def test_an_array_without_axes_is_writeable():
+    assert ag.jit(filled_where_writeable)(np.array([3.0, 4.0])) == 3.0
