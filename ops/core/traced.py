@@ -332,6 +332,15 @@ def held(known: Known) -> Any:
     return known.value
 
 
+def held_length(x: Any, axis: int, refusal: str) -> int:
+    """The length of an axis in the call, which becomes a guard.  Raises TypeError(refusal) if it depends on values."""
+    trace: Any = tracing.current()
+    known = trace.known_length(x, axis)
+    if known is None:
+        raise TypeError(refusal)
+    return known if isinstance(known, int) else int(held(known))
+
+
 def in_text(x: Any, form: str = "") -> str:
     """The text of a variable in a text of the user: of a number of the call that of its value.
 

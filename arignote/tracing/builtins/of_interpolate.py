@@ -10,6 +10,7 @@ import numpy as np
 from ... import ops as T
 from ...ops.core.checks import shown
 from ...ops.core.tensor import as_tensor
+from ...ops.core.traced import held_length
 from ...ops.core.tracing import current
 from ...ops.shapes.stored import now
 
@@ -43,16 +44,9 @@ def _derived(c: Any, nu: int) -> Any:
     return c
 
 
-def _length(x: Any, axis: int = 0) -> int:
+def _length(x: Any) -> int:
     """Return a length of the call, for which the trace then holds."""
-    trace: Any = current()
-    known = trace.known_length(x, axis)
-    if known is None:
-        raise TypeError("scipy.interpolate: the number of points depends on values")
-    if isinstance(known, int):
-        return known
-    trace.require(f"{known.text} == {known.value!r}")
-    return int(known.value)
+    return held_length(x, 0, "scipy.interpolate: the number of points depends on values")
 
 
 def values_at(c: Any, knots: Any, q: Any, nu: int = 0, extrapolate: Any = True) -> Any:

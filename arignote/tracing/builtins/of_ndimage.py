@@ -22,8 +22,7 @@ from ...graph import Constant
 from ...ops.core.call_lengths import Length
 from ...ops.core.checks import shown
 from ...ops.core.tensor import as_tensor
-from ...ops.core.traced import is_symbolic, known_of
-from ...ops.core.tracing import current
+from ...ops.core.traced import held, held_length, is_symbolic, known_of
 
 _MODES = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant",
@@ -58,9 +57,7 @@ def _number(name: str, what: str, value: Any) -> Any:
     """Return the value of a number, for which the trace then holds."""
     known = known_of(value)
     if known is not None:
-        trace: Any = current()
-        trace.require(f"{known.text} == {known.value!r}")
-        return known.value
+        return held(known)
     if isinstance(value, Constant) and not value.ndim:
         return value.data.item()
     if is_symbolic(value) and type(value) is not Length:
@@ -127,9 +124,7 @@ def _folded(part: Callable[[Any], Any], size: int, term: Callable[[Any, Any], An
     return states[-1]
 
 
-def _line(
-    x: Any, weights: Any, size: int, axis: int, dtype: str, mode: str, cval: Any, origin: int
-) -> Any:  # fmt: skip
+def _line(x: Any, weights: Any, size: int, axis: int, dtype: str, mode: str, cval: Any, origin: int) -> Any:
     """Return the correlation of lines along an axis with weights: an array of NumPy, or a vector of this length."""
     if not size:
         raise RuntimeError("scipy.ndimage: no filter weights given")
@@ -174,30 +169,24 @@ def _size(weights: Any, axis: int) -> int:
     """Return a length of weights; the trace then holds for it."""
     if isinstance(weights, np.ndarray):
         return int(weights.shape[axis])
-    trace: Any = current()
-    known = trace.known_length(weights, axis)
-    if known is None:
-        raise TypeError("scipy.ndimage: the number of weights depends on values; take a part of constant length")
-    if isinstance(known, int):
-        return known
-    trace.require(f"{known.text} == {known.value!r}")
-    return int(known.value)
+    refusal = "scipy.ndimage: the number of weights depends on values; take a part of constant length"
+    return held_length(weights, axis, refusal)
 
 
 def _correlate1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
     origin: int = 0,
 ) -> Any:  # fmt: skip
-    held = _weights(weights, "correlate1d", 1)
-    return _filtered1d(input, held.conj() if held.dtype == "complex128" else held, axis, output, mode, cval, origin)
+    given = _weights(weights, "correlate1d", 1)
+    return _filtered1d(input, given.conj() if given.dtype == "complex128" else given, axis, output, mode, cval, origin)
 
 
 def _convolve1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
     origin: int = 0,
 ) -> Any:  # fmt: skip
-    held = _weights(weights, "convolve1d", 1)
-    return _filtered1d(input, held[::-1], axis, output, mode, cval, -origin - (_size(held, 0) % 2 == 0))
+    given = _weights(weights, "convolve1d", 1)
+    return _filtered1d(input, given[::-1], axis, output, mode, cval, -origin - (_size(given, 0) % 2 == 0))
 
 
 def _filtered1d(input: Any, weights: Any, axis: int, output: Any, mode: str, cval: Any, origin: int) -> Any:
@@ -316,14 +305,14 @@ def _correlated(
     """Return the correlation, or for `flips` the convolution, with weights along several axes."""
     x, dtype = _input("correlate", input, output, as_tensor(weights))
     numbers = _axes(axes, x.ndim)
-    held = _weights(weights, "correlate", len(numbers))
-    sizes = [_size(held, k) for k in range(len(numbers))]
+    given = _weights(weights, "correlate", len(numbers))
+    sizes = [_size(given, k) for k in range(len(numbers))]
     origins = _each(origin, len(numbers), "correlate", "origin")
     if flips:
-        held = held[(slice(None, None, -1),) * len(numbers)]
+        given = given[(slice(None, None, -1),) * len(numbers)]
         origins = [-o - (n % 2 == 0) for o, n in zip(origins, sizes, strict=True)]
-    elif held.dtype == "complex128":
-        held = held.conj()
+    elif given.dtype == "complex128":
+        given = given.conj()
     padded, wide = _wide(x), T.lengths_of(x)
     for axis, n, o in zip(numbers, sizes, origins, strict=True):
         padded = _padded(padded, axis, n, o, mode, cval)
@@ -333,8 +322,8 @@ def _correlated(
                         f"{count}; use scipy.signal.fftconvolve, or filters along lines")  # fmt: skip
     found: Any = None
     for place in product(*map(range, sizes)):
-        weight: Any = held[place]
-        is_known = isinstance(held, np.ndarray)
+        weight: Any = given[place]
+        is_known = isinstance(given, np.ndarray)
         if is_known and abs(weight) <= _NEGLIGIBLE:
             continue
         starts = dict(zip(numbers, place, strict=True))
